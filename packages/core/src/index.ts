@@ -1,0 +1,34 @@
+// For users.
+
+// For provider authors.
+export {
+  type Capabilities,
+  capabilities,
+  type Feature,
+  features,
+  type Isolation,
+  type Limits,
+  requireFeature,
+  type Support,
+} from "./capabilities.js";
+export { type ErrorCode, errorCodes, SandboxError, type SandboxErrorDetails, toSandboxError } from "./errors.js";
+export type { Captured, EndReason, ExecResult } from "./exec.js";
+export type { Files, WriteFileOptions } from "./files.js";
+export type { CellResult, Kernel } from "./kernel/kernel.js";
+export type {
+  ApprovalRequest,
+  CreateOptions,
+  Data,
+  ExecOptions,
+  KernelRequest,
+  Lifetime,
+  NetworkPolicy,
+  OutputChunk,
+  Resources,
+  RunCodeOptions,
+  RunOptions,
+  SpawnProcessOptions,
+} from "./options.js";
+export type { Process, ProcessInfo } from "./process.js";
+export type * from "./provider.js";
+export type { Command, Sandbox } from "./sandbox.js";
