@@ -131,8 +131,8 @@ function byteStream(readable: Readable): ReadableStream<Uint8Array> {
           throw failure("TRANSPORT", "read", "output of a process was cut off: run the command again", error);
         }
       },
-      async cancel() {
-        await chunks.return?.();
+      cancel() {
+        readable.destroy();
       },
     },
     { highWaterMark: 0 },
