@@ -99,7 +99,8 @@ daemon)
 ignore-term) trap '' TERM INT HUP; printf ready; exec sh -c "$beat" beat "$1" ;;
 stopped) printf ready; kill -STOP "$$"; exec sleep 60 ;;
 clean-up) # FILE: writes it on SIGTERM
-  trap 'printf cleaned >"$1"; exit 7' TERM
+  file=$1 # a trap may run where "$1" is another
+  trap 'printf cleaned >"$file"; exit 7' TERM
   printf ready
   while :; do pause 0.05; done
   ;;
