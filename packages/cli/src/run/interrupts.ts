@@ -43,7 +43,10 @@ export class Interrupts implements Disposable {
   /** The first Ctrl-C goes to the program, which may tidy up or go on; the second ends it. */
   #interrupt(): void {
     this.#count += 1;
-    if (this.#count > 1 || !this.#process) return this.#end(130);
+    if (this.#count > 1 || !this.#process) {
+      this.#end(130);
+      return;
+    }
     if (process.stderr.isTTY) process.stderr.write("\ninterrupting; Ctrl-C again kills it\n");
     this.#process.kill("SIGINT").catch(() => this.#end(130));
   }
