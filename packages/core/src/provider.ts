@@ -230,6 +230,9 @@ export interface ProviderFiles {
    * False when nothing was there. A directory without `recursive` is `IS_DIRECTORY`.
    */
   remove(path: string, options: { readonly recursive: boolean }): Promise<boolean>;
+
+  /** Makes a symbolic link; parents are made. Present where `files.symlink` is declared. */
+  symlink?(target: string, path: string): Promise<void>;
 }
 
 export interface ReadOptions {
