@@ -27,8 +27,17 @@ function writeFile(path: string, content: string): TourCall {
   return { tool: "write_file", arguments: { path, content }, expect: [path] };
 }
 
+function editFile(path: string, oldText: string, content: string): TourCall {
+  return { tool: "write_file", arguments: { path, content, old_text: oldText }, expect: [path] };
+}
+
 function readFile(path: string, ...expect: readonly string[]): TourCall {
   return { tool: "read_file", arguments: { path }, expect };
+}
+
+/** What stands below the docstring of a file's one function. */
+function bodyOf(source: string): string {
+  return source.slice(source.lastIndexOf('"""\n') + 4);
 }
 
 /** A file that ships beside the tour. */
@@ -61,15 +70,19 @@ export function tourSteps(): readonly TourStep[] {
       calls: [
         writeFile("durations.py", shipped("durations/durations.py")),
         writeFile("test_durations.py", shipped("durations/test_durations.py")),
-        exec("python3 -m unittest", "FAILED"),
-        writeFile("durations.py", shipped("durations/durations_fixed.py")),
-        exec("python3 -m unittest", "OK"),
+        exec("python3 -m unittest", "Exited with code 1", "FAILED"),
+        editFile(
+          "durations.py",
+          bodyOf(shipped("durations/durations.py")),
+          bodyOf(shipped("durations/durations_fixed.py")),
+        ),
+        exec("python3 -m unittest", "Exited with code 0", "OK"),
       ],
     },
     {
       title: "A runaway loop is stopped, and what it found stays",
       calls: [
-        runCode("seen = 0\nwhile True:\n    seen += 1", ["1 s"], { timeout: 1 }),
+        runCode("seen = 0\nwhile True:\n    seen += 1", ["time limit of 1 s"], { timeout: 1 }),
         runCode("print('still here:', sum(squares.values()), seen > 0)", ["still here: 285 True"]),
       ],
     },

@@ -1,0 +1,64 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+
+/** The built program, as npm installs it. */
+export const bin = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
+
+/** What one command line did. */
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stdoutBytes: Buffer;
+  readonly stderr: string;
+}
+
+/** A command line that runs. */
+export interface Running {
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly outcome: Promise<Outcome>;
+  /** Resolves once stdout holds the text. */
+  readonly printed: (text: string) => Promise<void>;
+}
+
+/** This machine's environment without what would steer sandkit: settings of the user, colour. */
+const environment = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^SANDKIT_|^(NO|FORCE)_COLOR$/.test(name))),
+  XDG_CONFIG_HOME: "/nonexistent",
+  SANDKIT_ALLOW_LOCAL: "1",
+};
+
+/** Starts `sandkit`. */
+export function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  const child = spawn(process.execPath, [bin, ...args], {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { ...environment, ...env },
+  });
+  const pieces: Buffer[] = [];
+  let stderr = "";
+  child.stdout.on("data", (piece: Buffer) => pieces.push(piece));
+  child.stderr.on("data", (piece: Buffer) => (stderr += piece.toString()));
+  const outcome = new Promise<Outcome>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => {
+      const stdoutBytes = Buffer.concat(pieces);
+      resolve({ code, stdout: stdoutBytes.toString(), stdoutBytes, stderr });
+    });
+  });
+  const printed = async (text: string) => {
+    while (!Buffer.concat(pieces).includes(text)) {
+      if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode} before it printed ${text}: ${stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  return { child, outcome, printed };
+}
+
+/** Runs `sandkit` to its end with this on stdin. */
+export async function sandkit(args: readonly string[], stdin: string | Uint8Array = ""): Promise<Outcome> {
+  const { child, outcome } = start(args);
+  // A program that ends without reading closes the pipe.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(stdin);
+  return await outcome;
+}
