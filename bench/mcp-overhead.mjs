@@ -14,7 +14,7 @@ const code = "sum(range(100))";
  * @param {number} calls
  */
 export async function mcpOverhead(calls) {
-  const cli = fileURLToPath(import.meta.resolve("sandkit/dist/cli.js"));
+  const cli = fileURLToPath(import.meta.resolve("sandkit/bin/sandkit.js"));
   const client = new Client({ name: "sandkit-bench", version: "1.0.0" });
   const server = { command: process.execPath, args: [cli, "mcp", "--provider", "wasm"] };
   const [sandbox] = await Promise.all([createSandbox(wasm()), client.connect(new StdioClientTransport(server))]);

@@ -12,7 +12,7 @@ try {
 
   await sandbox.files.write("greet.py", "import sys; print('hello', sys.argv[1])");
   const result = await sandbox.exec(["python3", "greet.py", "world"]);
-  console.log(result.exitCode, result.stdout.text);
+  console.log(result.exitCode, result.stdout.text.trimEnd());
 } finally {
   await sandbox.destroy();
 }

@@ -6,7 +6,7 @@ import { claudeDesktopConfig } from "./tour/client-config.js";
 import { showCall, showResult, showTitle } from "./tour/show.js";
 import { type TourCall, tourSteps } from "./tour/steps.js";
 
-const cli = fileURLToPath(import.meta.resolve("sandkit/dist/cli.js"));
+const cli = fileURLToPath(import.meta.resolve("sandkit/bin/sandkit.js"));
 const server = { command: process.execPath, args: [cli, "mcp"] };
 const started = performance.now();
 const client = new Client({ name: "sandkit-tour", version: "1.0.0" });

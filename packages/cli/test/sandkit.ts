@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
 /** The built program, as npm installs it. */
-export const bin = fileURLToPath(new URL("../dist/cli.js", import.meta.url));
+export const bin = fileURLToPath(new URL("../bin/sandkit.js", import.meta.url));
 
 /** What one command line did. */
 export interface Outcome {
