@@ -35,7 +35,12 @@ export const configSchema = z.strictObject({
   defaults: defaults.default({}),
   timeoutSeconds: seconds.meta({ description: "Time limit of a run that names none." }).default(30),
   maxTimeoutSeconds: seconds.meta({ description: "Longest time limit that a call may ask for." }).default(600),
-  outputChars: z.int().min(500).max(1_000_000).meta({ description: "Text of one result, in characters." }).default(20_000),
+  outputChars: z
+    .int()
+    .min(500)
+    .max(1_000_000)
+    .meta({ description: "Text of one result, in characters." })
+    .default(20_000),
   maxImages: z.int().min(0).meta({ description: "Images in one result." }).default(4),
   maxImageBytes: z.int().positive().meta({ description: "Largest image shown, in bytes." }).default(1_000_000),
   maxInputBytes: z

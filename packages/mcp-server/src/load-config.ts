@@ -56,7 +56,8 @@ async function readConfigFile(path: string, required: boolean): Promise<string |
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === "ENOENT" && !required) return undefined;
-    if (code === "ENOENT") throw new ConfigError(`config ${path}: no such file; create it or name another with --config`);
+    if (code === "ENOENT")
+      throw new ConfigError(`config ${path}: no such file; create it or name another with --config`);
     throw new ConfigError(`config ${path}: cannot be read (${code}); make it a file that this user may read`, {
       cause: error,
     });
@@ -92,7 +93,8 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   const place = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {
     const keys = issue.keys.map((key) => JSON.stringify(place === "" ? key : `${place}.${key}`)).join(", ");
-    const known = place === "" ? `known keys: ${Object.keys(configSchema.shape).slice(1).join(", ")}` : "see the schema";
+    const known =
+      place === "" ? `known keys: ${Object.keys(configSchema.shape).slice(1).join(", ")}` : "see the schema";
     return `unknown key ${keys}; remove it (${known})`;
   }
   return `${place === "" ? "the whole file" : place}: ${issue.message}`;
