@@ -28,5 +28,5 @@ export function verifyHandle(principal: Principal, handle: string): boolean {
 }
 
 function seal(principal: Principal, id: string): string {
-  return createHmac("sha256", principal.key).update(`${principal.id}\0${id}`).digest("base64url").slice(0, 22);
+  return createHmac("sha256", principal.key).update(`${principal.id}\0${id}`).digest("base64url").slice(0, 12);
 }

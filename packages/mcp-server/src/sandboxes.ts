@@ -18,6 +18,8 @@ export interface Entry {
 export interface Used<Result> {
   readonly result: Result;
   readonly entry: Entry;
+  /** True when the caller cannot know the sandbox yet: the answer tells its id. */
+  readonly introduce: boolean;
   /** Said before anything else: earlier state is lost. */
   readonly notice?: string | undefined;
 }
@@ -39,8 +41,12 @@ export interface SandboxesOptions {
   readonly idleMs: number | undefined;
 }
 
+/** For this long after its last use a sandbox is taken to be alive, in milliseconds. */
+const trustedMs = 1000;
+
 interface Held extends Entry {
   users: number;
+  usedAt: number;
   timer?: NodeJS.Timeout | undefined;
 }
 
@@ -89,17 +95,17 @@ export class Sandboxes {
     making: Making,
     action: (sandbox: Sandbox) => Promise<Result>,
   ): Promise<Used<Result>> {
-    const held = handle === undefined ? await this.#implicitly(making) : this.#find(handle);
+    const held = handle === undefined ? await this.#implicitly(making) : await this.#find(handle);
     // Read once: the first call after a loss tells of it.
     const notice = held.origin === "default" ? this.#ended.takeNotice() : undefined;
     try {
       const result = await this.#hold(held, () => action(held.sandbox));
       // The client has gone: it never learns the id of what was made for it.
       if (held.origin === "fresh" && making.signal?.aborted && handle === undefined) await this.#end(held, "cancelled");
-      return { result, entry: held, notice };
+      return { result, entry: held, introduce: held.origin === "fresh" && handle === undefined, notice };
     } catch (error) {
       const code = error instanceof SandboxError ? error.code : undefined;
-      if (code === "EXPIRED") await this.#end(held, "its lifetime was over");
+      if (code === "EXPIRED" || code === "NOT_FOUND") await this.#end(held, "its lifetime was over");
       else if (code === "SANDBOX_LOST") await this.#end(held, "it was lost");
       else if (held.origin === "fresh" && handle === undefined) await this.#end(held, "its first call failed");
       throw error;
@@ -137,6 +143,7 @@ export class Sandboxes {
 
   async #implicitly(making: Making): Promise<Held> {
     if (this.#options.implicit === "fresh") return await this.#create("fresh", making);
+    if (this.#default !== undefined) await this.#checkAlive(await unlessAborted(this.#default, making.signal));
     // Shared by callers: one that gives up must not take it from the others.
     this.#default ??= this.#create("default", { onProgress: making.onProgress }).catch((error: unknown) => {
       this.#default = undefined;
@@ -166,7 +173,13 @@ export class Sandboxes {
       onProgress: making.onProgress,
     };
     const sandbox = await createSandbox(await provider.get(), options);
-    const held: Held = { handle: sealHandle(principal, sandbox.ref.id), sandbox, origin, users: 0 };
+    const held: Held = {
+      handle: sealHandle(principal, sandbox.ref.id),
+      sandbox,
+      origin,
+      users: 0,
+      usedAt: performance.now(),
+    };
     this.#held.set(held.handle, held);
     this.#arm(held);
     return held;
@@ -184,14 +197,20 @@ export class Sandboxes {
     );
   }
 
-  #find(handle: string): Held {
+  async #find(handle: string): Promise<Held> {
     const held = this.#held.get(handle);
-    if (held !== undefined) return held;
+    if (held !== undefined && (await this.#checkAlive(held))) return held;
     this.#ended.refuseUnknown(this.#options.principal, handle);
     throw new SandboxError(
       "EXPIRED",
       `sandbox ${handle} is gone (${this.#ended.reason(handle)}), with its files and variables: ${this.#options.implicit === "default" ? "leave sandbox_id out to use the default sandbox, or " : ""}make one with create_sandbox and set it up again`,
     );
+  }
+
+  /** Asks the backend about a sandbox that has not been used just now; false when it is gone, and then dropped. */
+  async #checkAlive(held: Held): Promise<boolean> {
+    if (held.users > 0 || performance.now() - held.usedAt < trustedMs) return true;
+    return (await this.#ask(held)) !== undefined;
   }
 
   async #hold<Result>(held: Held, action: () => Promise<Result>): Promise<Result> {
@@ -201,6 +220,7 @@ export class Sandboxes {
       return await action();
     } finally {
       held.users -= 1;
+      held.usedAt = performance.now();
       this.#arm(held);
     }
   }

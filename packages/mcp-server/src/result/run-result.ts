@@ -10,8 +10,6 @@ import { duration, joinSections, type Section, streamSection } from "./text.js";
 export interface RunContext {
   readonly config: Config;
   readonly timeoutSeconds: number;
-  /** Whether the sandbox's id is part of the answer: the caller did not know it. */
-  readonly tellSandbox: boolean;
 }
 
 /** A command's result: non-zero exits and timeouts are ordinary answers. */
@@ -47,7 +45,7 @@ function assemble(
 ): CallToolResult {
   const { result, entry, notice } = used;
   const body = joinSections(sections, context.config.outputChars);
-  const sandbox = context.tellSandbox ? ` Sandbox: ${entry.handle} (pass it as sandbox_id to go on in it).` : "";
+  const sandbox = used.introduce ? ` Sandbox: ${entry.handle} (pass it as sandbox_id to go on in it).` : "";
   const lines = [notice, end + sandbox, "", body.text || (images.blocks.length > 0 ? "" : "(no output)")];
   return {
     content: [{ type: "text", text: lines.filter((line) => line !== undefined).join("\n") }, ...images.blocks],

@@ -28,6 +28,8 @@ export interface ToolDefinition<Schema extends z.ZodObject> {
   description(context: ToolContext): string;
   input(context: ToolContext): Schema;
   annotations(surface: Surface): ToolAnnotations;
+  /** Other spellings that are understood but not advertised. */
+  prepare?(input: Readonly<Record<string, unknown>>): Record<string, unknown>;
   run(input: z.output<Schema>, call: ToolCall): Promise<CallToolResult>;
 }
 
@@ -41,7 +43,7 @@ export interface Tool {
     annotations: ToolAnnotations;
   };
   /** @throws SandboxError `INVALID` for arguments that do not fit, and what the tool throws */
-  call(input: unknown, call: ToolCall): Promise<CallToolResult>;
+  call(input: Record<string, unknown> | undefined, call: ToolCall): Promise<CallToolResult>;
 }
 
 export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinition<Schema>): Tool {
@@ -59,7 +61,7 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
     },
     async call(input, call) {
       const schema = definition.input(call);
-      const parsed = await schema.safeParseAsync(input ?? {});
+      const parsed = await schema.safeParseAsync(definition.prepare?.(input ?? {}) ?? input ?? {});
       if (parsed.success) return await definition.run(parsed.data, call);
       const issues = parsed.error.issues.map((issue) => [...issue.path, issue.message].join(": "));
       throw invalid(`${name}: ${issues.join("; ")}. Its parameters: ${Object.keys(schema.shape).join(", ")}.`);
