@@ -1,5 +1,5 @@
-import type { CreateOptions, Provider } from "@sandkit/core";
-import { loadConfig, ProviderSource } from "@sandkit/mcp-server";
+import { type CreateOptions, type Provider, SandboxError } from "@sandkit/core";
+import { ConfigError, type LoadedConfig, loadConfig, ProviderSource } from "@sandkit/mcp-server";
 import type { Invocation } from "./command.js";
 
 /** Where sandboxes come from, and what every one of them is made with. */
@@ -10,14 +10,18 @@ export interface ProviderChoice {
 
 /** The provider of `--provider` and `--config`, chosen exactly as `sandkit mcp` chooses it. */
 export async function chooseProvider(values: Invocation["values"]): Promise<ProviderChoice> {
-  const { config, path } = await loadConfig(configOptions(values));
+  const { config, path } = await configOf(values);
   return { provider: await new ProviderSource(config, path).get(), defaults: config.defaults };
 }
 
-/** The options that lead to a config, as `loadConfig` takes them. */
-export function configOptions({ config, provider }: Invocation["values"]) {
-  return {
-    configPath: typeof config === "string" ? config : undefined,
-    provider: typeof provider === "string" ? provider : undefined,
-  };
+async function configOf({ config, provider }: Invocation["values"]): Promise<LoadedConfig> {
+  try {
+    return await loadConfig({
+      configPath: typeof config === "string" ? config : undefined,
+      provider: typeof provider === "string" ? provider : undefined,
+    });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new SandboxError("INVALID", error.message, { cause: error.cause });
+  }
 }

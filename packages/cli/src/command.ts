@@ -7,6 +7,8 @@ export interface OptionSpec {
   readonly description: string;
   /** The values that it takes, where they are a closed list. */
   readonly choices?: readonly string[] | undefined;
+  /** Whether it may be given more than once; `values` then has the last. */
+  readonly repeatable?: boolean | undefined;
 }
 
 /** What a command was called with, checked against its table. */
@@ -15,6 +17,8 @@ export interface Invocation {
   readonly positionals: readonly string[];
   /** Everything after `--`. */
   readonly rest: readonly string[];
+  /** All of it, as written. */
+  readonly args: readonly string[];
 }
 
 /** One command. */

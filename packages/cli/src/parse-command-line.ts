@@ -31,7 +31,7 @@ export function parseCommandLine(command: CommandSpec, args: readonly string[]):
   const extra = positionals[command.maxPositionals];
   if (extra !== undefined) throw tooMany(command, extra);
   if (rest.length > 0 && !command.takesRest) throw tooMany(command, rest[0] ?? "");
-  return { values, positionals, rest };
+  return { values, positionals, rest, args };
 }
 
 function checkOption(
@@ -46,7 +46,7 @@ function checkOption(
     const guess = near === undefined ? [] : [{ text: `did you mean --${near}?` }];
     throw new UsageError(`unknown option "${rawName}" of sandkit ${command.name}`, [...guess, seeHelp(command)]);
   }
-  if (Object.hasOwn(seen, name)) {
+  if (Object.hasOwn(seen, name) && !spec.repeatable) {
     throw new UsageError(`option "${rawName}" is given twice`, [{ text: "give it once" }]);
   }
   if (spec.value === undefined) {

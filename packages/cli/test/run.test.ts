@@ -44,7 +44,7 @@ describe.each(["wasm", "@sandkit/provider-local"])("sandkit run --provider %s", 
 
   it("passes bytes through unchanged", async () => {
     const { stdoutBytes } = await run(["-e", "import sys; sys.stdout.buffer.write(bytes(range(256)) * 3)"]);
-    expect(stdoutBytes).toEqual(Buffer.concat(Array.from({ length: 3 }, () => Buffer.from(Array(256).keys()))));
+    expect(stdoutBytes).toEqual(Buffer.concat(Array.from({ length: 3 }, () => Buffer.from([...Array(256).keys()]))));
   });
 
   it("gives the program its stdin", async () => {

@@ -2,6 +2,8 @@
 export { type Config, configJsonSchema, configSchema } from "./config.js";
 export { type HttpServer, type ServeHttpOptions, serveHttp, UnsafeBindError } from "./http/listen.js";
 export { ConfigError, type LoadConfigOptions, type LoadedConfig, loadConfig, userConfigPath } from "./load-config.js";
+// For programs that choose a provider the same way.
+export { ProviderSource } from "./provider.js";
 // For hosts with a transport of their own.
 export { localPrincipal, type Principal } from "./principal.js";
 export { runMcp } from "./run-mcp.js";

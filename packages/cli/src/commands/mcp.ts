@@ -8,22 +8,27 @@ export const mcpCommand: CommandSpec = {
   usage: ["sandkit mcp [stdio | http] [OPTIONS]"],
   notes: [
     "stdio (the default) is for a client that starts this command itself, and ends with it. http listens on this",
-    "machine only and asks for a token.",
+    "machine only and asks for a token: SANDKIT_TOKEN, or one that it makes and prints.",
   ],
   maxPositionals: 1,
   takesRest: false,
   options: {
-    port: { value: "PORT", description: "http: the port to listen on" },
+    port: { value: "PORT", description: "http: default 3333; 0: any that is free" },
+    host: { value: "HOST", description: "http: address to bind, default 127.0.0.1; another needs SANDKIT_TOKEN" },
+    "allow-host": {
+      value: "NAME",
+      description: "http: a further name by which clients reach the server",
+      repeatable: true,
+    },
     provider: sharedOptions.provider,
     config: sharedOptions.config,
-    json: { description: "errors as JSON on stderr" },
     "no-color": sharedOptions["no-color"],
     help: sharedOptions.help,
   },
   examples: [
     { command: "sandkit mcp", shows: "what goes into a client's configuration" },
-    { command: "sandkit mcp http --port 7777", shows: "prints the address and the token on stderr" },
+    { command: "sandkit mcp http --port 3333", shows: "prints the address and the token on stderr" },
   ],
-  exitCodes,
+  exitCodes: { 0: "ended in order", 1: "failed", 2: exitCodes[2] },
   run: async (invocation) => (await import("../serve-mcp.js")).serveMcp(invocation),
 };

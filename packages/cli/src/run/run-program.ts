@@ -14,14 +14,14 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   const { values } = invocation;
   const timeoutMs = parseTimeout(values.timeout);
   const program = await readProgram(invocation);
-  const choice = await chooseProvider(values);
   const interrupts = new Interrupts();
   try {
+    const choice = await chooseProvider(values);
     const settings = { timeoutMs, json: values.json === true, quiet: values.quiet === true };
     return await runOn(choice, program, settings, interrupts);
   } catch (error) {
     if (interrupts.exitCode !== undefined) return interrupts.exitCode;
-    if (!(error instanceof SandboxError)) throw error;
+    if (!(error instanceof SandboxError) || error.code === "INVALID") throw error;
     reportError(error, values.json === true);
     return 125;
   } finally {
