@@ -4,7 +4,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
     .map((candidate) => ({ candidate, edits: editDistance(word, candidate) }))
     .sort((a, b) => a.edits - b.edits);
   const best = ranked[0];
-  return best && best.edits <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
+  return best && best.edits <= Math.max(2, Math.floor(word.length / 3)) ? best.candidate : undefined;
 }
 
 /** Fewest insertions, deletions and replacements that turn one word into the other. */

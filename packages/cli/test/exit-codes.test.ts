@@ -5,7 +5,7 @@ import { exitCodeOf, exitCodes } from "../src/exit-codes.js";
 
 const page = readFileSync(new URL("../../../docs/errors.md", import.meta.url), "utf8");
 const documented = new Map(
-  [...page.matchAll(/^\| `([A-Z_]+)` \|.*\| (\d+)[^|]*\|$/gm)].map(([, code, exit]) => [code, exit]),
+  [...page.matchAll(/^\| `([A-Z_]+)` +\|.*\| (\d+)[^|]*\|$/gm)].map(([, code, exit]) => [code, exit]),
 );
 
 it("documents every code of an error", () => {

@@ -1,34 +1,39 @@
 import { describe, expect, it } from "vitest";
-import { start } from "./sandkit.js";
+import { type Running, start } from "./sandkit.js";
+
+/** What a terminal does at Ctrl-C: every process of the foreground group gets the signal. */
+function pressCtrlC({ child }: Running): void {
+  process.kill(-(child.pid ?? Number.NaN), "SIGINT");
+}
 
 describe.each(["wasm", "@sandkit/provider-local"])("Ctrl-C with --provider %s", (provider) => {
   const run = (code: string) => start(["run", "--provider", provider, "-e", code]);
 
   it("reaches the program, which may tidy up and choose its exit code", async () => {
-    const { child, printed, outcome } = run(
+    const running = run(
       "import time\nprint('ready', flush=True)\ntry: time.sleep(60)\nexcept KeyboardInterrupt:\n print('tidied')\n raise SystemExit(3)",
     );
-    await printed("ready");
-    child.kill("SIGINT");
-    expect(await outcome).toMatchObject({ code: 3, stdout: "ready\ntidied\n" });
+    await running.printed("ready");
+    pressCtrlC(running);
+    expect(await running.outcome).toMatchObject({ code: 3, stdout: "ready\ntidied\n" });
   });
 
   it("gives 130 when the program does not handle it", async () => {
-    const { child, printed, outcome } = run("print('ready', flush=True)\nwhile True: pass");
-    await printed("ready");
-    child.kill("SIGINT");
-    expect((await outcome).code).toBe(130);
+    const running = run("print('ready', flush=True)\nwhile True: pass");
+    await running.printed("ready");
+    pressCtrlC(running);
+    expect((await running.outcome).code).toBe(130);
   });
 
   it("kills a program that ignores it, the second time", async () => {
-    const { child, printed, outcome } = run(
-      "print('ready', flush=True)\nwhile True:\n try:\n  while True: pass\n except KeyboardInterrupt: print('no', flush=True)",
+    const running = run(
+      "import time\nprint('ready', flush=True)\nwhile True:\n try: time.sleep(60)\n except KeyboardInterrupt: print('no', flush=True)",
     );
-    await printed("ready");
-    child.kill("SIGINT");
-    await printed("no");
-    child.kill("SIGINT");
-    expect((await outcome).code).toBe(130);
+    await running.printed("ready");
+    pressCtrlC(running);
+    await running.printed("no");
+    pressCtrlC(running);
+    expect((await running.outcome).code).toBe(130);
   });
 
   it("ends the program with this process on SIGTERM", async () => {
@@ -39,10 +44,10 @@ describe.each(["wasm", "@sandkit/provider-local"])("Ctrl-C with --provider %s", 
   });
 
   it("gives 130 when nothing runs yet", async () => {
-    const { child, outcome } = run("import time\ntime.sleep(60)");
+    const running = run("import time\ntime.sleep(60)");
     await new Promise((resolve) => setTimeout(resolve, 150));
-    child.kill("SIGINT");
-    expect((await outcome).code).toBe(130);
+    pressCtrlC(running);
+    expect((await running.outcome).code).toBe(130);
   });
 });
 

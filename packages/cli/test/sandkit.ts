@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
@@ -7,7 +8,8 @@ export const bin = fileURLToPath(new URL("../bin/sandkit.js", import.meta.url));
 
 /** What one command line did. */
 export interface Outcome {
-  readonly code: number | null;
+  /** As a shell has it: 128 and the signal's number for one that was ended by a signal. */
+  readonly code: number;
   readonly stdout: string;
   readonly stdoutBytes: Buffer;
   readonly stderr: string;
@@ -32,6 +34,8 @@ const environment = {
 export function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
   const child = spawn(process.execPath, [bin, ...args], {
     stdio: ["pipe", "pipe", "pipe"],
+    // A process group of its own, as a shell gives it.
+    detached: true,
     env: { ...environment, ...env },
   });
   const pieces: Buffer[] = [];
@@ -40,8 +44,9 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
   child.stderr.on("data", (piece: Buffer) => (stderr += piece.toString()));
   const outcome = new Promise<Outcome>((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (code) => {
+    child.on("close", (exitCode, signal) => {
       const stdoutBytes = Buffer.concat(pieces);
+      const code = exitCode ?? 128 + (constants.signals[signal ?? "SIGKILL"] ?? 0);
       resolve({ code, stdout: stdoutBytes.toString(), stdoutBytes, stderr });
     });
   });
