@@ -21,11 +21,19 @@ export interface Running {
   readonly outcome: Promise<Outcome>;
   /** Resolves once stdout holds the text. */
   readonly printed: (text: string) => Promise<void>;
+  /** Resolves once stderr holds the text. */
+  readonly told: (text: string) => Promise<void>;
+  /** What is on stderr so far. */
+  readonly stderr: () => string;
 }
 
 /** This machine's environment without what would steer sandkit: settings of the user, colour. */
-const environment = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^SANDKIT_|^(NO|FORCE)_COLOR$/.test(name))),
+export const environment: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || /^SANDKIT_|^(NO|FORCE)_COLOR$/.test(name) ? [] : [[name, value]],
+    ),
+  ),
   XDG_CONFIG_HOME: "/nonexistent",
   SANDKIT_ALLOW_LOCAL: "1",
 };
@@ -50,13 +58,15 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
       resolve({ code, stdout: stdoutBytes.toString(), stdoutBytes, stderr });
     });
   });
-  const printed = async (text: string) => {
-    while (!Buffer.concat(pieces).includes(text)) {
-      if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode} before it printed ${text}: ${stderr}`);
+  const until = async (text: string, seen: () => string) => {
+    while (!seen().includes(text)) {
+      if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode} before it said ${text}: ${stderr}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
-  return { child, outcome, printed };
+  const printed = (text: string) => until(text, () => Buffer.concat(pieces).toString());
+  const told = (text: string) => until(text, () => stderr);
+  return { child, outcome, printed, told, stderr: () => stderr };
 }
 
 /** Runs `sandkit` to its end with this on stdin. */
