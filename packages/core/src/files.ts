@@ -4,7 +4,7 @@ import { unlessAborted } from "./deadline.js";
 import { SandboxError } from "./errors.js";
 import { checkOptions, type Data } from "./options.js";
 import { resolvePath } from "./paths.js";
-import type { FileInfo, ListFilesOptions, ProviderFiles, ReadOptions } from "./provider.js";
+import type { FileChange, FileInfo, ListFilesOptions, ProviderFiles, ReadOptions, WatchOptions } from "./provider.js";
 
 const defaultMaxBytes = 256 * 1024 * 1024;
 
@@ -146,6 +146,18 @@ export class Files {
     checkOptions("remove", options);
     const absolute = this.#resolve(path, "files.remove");
     return this.#owner.files.remove(absolute, { recursive: options.recursive ?? false });
+  }
+
+  /** Changes at and below a path, until the iteration stops. @throws SandboxError `UNSUPPORTED` */
+  watch(path = ".", options: WatchOptions = {}): AsyncIterable<FileChange> {
+    checkOptions("watch", options);
+    const absolute = this.#resolve(path, "files.watch");
+    const { files, provider } = this.#owner;
+    if (files.watch) return files.watch(absolute, options);
+    throw new SandboxError("UNSUPPORTED", `provider "${provider}" cannot watch files: list them again instead`, {
+      provider,
+      operation: "files.watch",
+    });
   }
 
   /** A directory as a tar archive that any provider can import; default `workdir`. */

@@ -84,7 +84,8 @@ export function guardSession(
     workdir: session.workdir,
     capabilities: session.capabilities,
     native: session.native,
-    files: guardFiles(session.files, use),
+    files: guardFiles(session.files, guardWith(use)),
+    ...guardOptional(session, guardWith(use)),
     startClock() {
       const { ttlMs } = tenancy.lifetime;
       if (ttlMs !== undefined) tenancy.expiresAt = new Date(Date.now() + ttlMs);
@@ -118,22 +119,43 @@ export function guardSession(
   };
 }
 
-function guardFiles(files: ProviderFiles, use: (operation: string) => void): ProviderFiles {
-  const guarded =
-    <Args extends unknown[], Result>(operation: string, call: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
+type Guard = <Args extends unknown[], Result>(
+  operation: string,
+  call: (...args: Args) => Promise<Result>,
+) => (...args: Args) => Promise<Result>;
+
+/** Makes each call count as use, and fail after the end. */
+function guardWith(use: (operation: string) => void): Guard {
+  return (operation, call) =>
+    async (...args) => {
       use(operation);
       return call(...args);
     };
+}
+
+function guardFiles(files: ProviderFiles, guard: Guard): ProviderFiles {
   return {
-    read: guarded("files.read", files.read.bind(files)),
-    write: guarded("files.write", files.write.bind(files)),
-    list: guarded("files.list", files.list.bind(files)),
-    stat: guarded("files.stat", files.stat.bind(files)),
-    mkdir: guarded("files.mkdir", files.mkdir.bind(files)),
-    move: guarded("files.move", files.move.bind(files)),
-    remove: guarded("files.remove", files.remove.bind(files)),
-    ...(files.symlink && { symlink: guarded("files.symlink", files.symlink.bind(files)) }),
+    read: guard("files.read", files.read.bind(files)),
+    write: guard("files.write", files.write.bind(files)),
+    list: guard("files.list", files.list.bind(files)),
+    stat: guard("files.stat", files.stat.bind(files)),
+    mkdir: guard("files.mkdir", files.mkdir.bind(files)),
+    move: guard("files.move", files.move.bind(files)),
+    remove: guard("files.remove", files.remove.bind(files)),
+    ...(files.symlink && { symlink: guard("files.symlink", files.symlink.bind(files)) }),
+    ...(files.watch && { watch: files.watch.bind(files) }),
+  };
+}
+
+/** The members that not every provider has and that need nothing but the guard. */
+function guardOptional(session: ProviderSession, guard: Guard): Partial<ProviderSession> {
+  return {
+    ...(session.process && { process: guard("process", session.process.bind(session)) }),
+    ...(session.port && { port: guard("port", session.port.bind(session)) }),
+    ...(session.pause && { pause: guard("pause", session.pause.bind(session)) }),
+    ...(session.resume && { resume: guard("resume", session.resume.bind(session)) }),
+    ...(session.snapshot && { snapshot: guard("snapshot", session.snapshot.bind(session)) }),
+    ...(session.fork && { fork: guard("fork", session.fork.bind(session)) }),
   };
 }
 

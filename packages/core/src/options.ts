@@ -240,6 +240,7 @@ const schemas = {
     maxDepth: z.int().min(1).optional(),
     limit: z.int().min(1).optional(),
   }),
+  watch: z.strictObject({ recursive: z.boolean().optional(), signal: signal.optional() }),
   remove: z.strictObject({ recursive: z.boolean().optional() }),
 };
 

@@ -19,7 +19,7 @@ import { emptyCapture } from "./output.js";
 import { resolvePath } from "./paths.js";
 import { Process, type ProcessInfo } from "./process.js";
 import { ProcessTable } from "./process-table.js";
-import type { PortInfo, ProviderSession, SandboxInfo, SandboxRef, SnapshotInfo } from "./provider.js";
+import type { PortInfo, ProviderProcess, ProviderSession, SandboxInfo, SandboxRef, SnapshotInfo } from "./provider.js";
 import { execResult } from "./result.js";
 
 /** A command: a string is run by `sh -c`, an array without a shell. */
@@ -69,7 +69,6 @@ export class Sandbox implements AsyncDisposable {
     const started = performance.now();
     try {
       const process = await this.#start(command, options, options.stdin !== undefined, "exec");
-      this.#processes.add(process);
       try {
         return await process.wait();
       } finally {
@@ -85,15 +84,19 @@ export class Sandbox implements AsyncDisposable {
   async spawn(command: Command, options: SpawnProcessOptions = {}): Promise<Process> {
     checkOptions("spawn", options);
     this.#require("process.background", "spawn");
-    const process = await this.#start(command, options, true, "spawn");
-    this.#processes.add(process);
-    return process;
+    return this.#start(command, options, true, "spawn");
   }
 
-  /** The handle of a process started through this object, or null. */
+  /**
+   * The handle of a process by its id, or null: one started through this object and, with `process.reattach`, one that
+   * another client started.
+   */
   async process(id: string): Promise<Process | null> {
     this.#assertAlive("process");
-    return this.#processes.get(id) ?? null;
+    const known = this.#processes.get(id);
+    if (known || !this.#session.process) return known ?? null;
+    const found = await this.#session.process(id);
+    return found && this.#adopt(found, [], {});
   }
 
   /** The processes started through this object: those that run and the latest that ended. */
@@ -199,12 +202,21 @@ export class Sandbox implements AsyncDisposable {
     const request: ApprovalRequest =
       typeof command === "string" ? { kind: "exec", code } : { kind: "exec", code, argv };
     await unlessAborted(this.#askApproval(request), signal);
-    const process = await this.#session.spawn(argv, { cwd, env, stdin, mergeStderr, user, pty });
-    return new Process(process, command, options, {
+    return this.#adopt(
+      await this.#session.spawn(argv, { cwd, env, stdin, mergeStderr, user, pty, signal }),
+      command,
+      options,
+    );
+  }
+
+  #adopt(found: ProviderProcess, command: Command, options: SpawnProcessOptions): Process {
+    const process = new Process(found, command, options, {
       provider: this.ref.provider,
       sandboxId: this.ref.id,
       abandon: () => this.#abandon(),
     });
+    this.#processes.add(process);
+    return process;
   }
 
   #argv(command: Command, operation: string): readonly string[] {

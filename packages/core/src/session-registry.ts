@@ -33,16 +33,18 @@ export class SessionRegistry {
   /** Makes a session, or gives the living one of `options.name`. @throws SandboxError `CONFLICT` */
   async create(options: CreateOptions, make: SessionFactory): Promise<ProviderSession> {
     const fingerprint = fingerprintOf(options);
-    const living = options.name === undefined ? undefined : await this.#byName(options.name);
-    if (!living) return this.#start(options, fingerprint, make);
-    if (living.fingerprint !== fingerprint) {
+    for (;;) {
+      // Looked up and registered in one step of the event loop, so that two creates of one name cannot both miss.
+      const known = options.name === undefined ? undefined : this.#named(options.name);
+      if (!known) return this.#start(options, fingerprint, make);
+      if (!(await this.#lives(known))) continue;
+      if (known.fingerprint === fingerprint) return this.#guard(known, "attached");
       throw new SandboxError(
         "CONFLICT",
         `sandbox "${options.name}" lives with other options: destroy it, or create with the same options or another name`,
-        { provider: this.#provider, operation: "create", sandboxId: living.id },
+        { provider: this.#provider, operation: "create", sandboxId: known.id },
       );
     }
-    return this.#guard(living, "attached");
   }
 
   /** The living session of a ref, or null. */
@@ -61,9 +63,8 @@ export class SessionRegistry {
     }
   }
 
-  async #byName(name: string): Promise<Entry | undefined> {
-    const entry = [...this.#entries.values()].find((candidate) => candidate.name === name);
-    return entry && (await this.#lives(entry)) ? entry : undefined;
+  #named(name: string): Entry | undefined {
+    return [...this.#entries.values()].find((entry) => entry.name === name);
   }
 
   /** Forgets a session whose backend has died by itself. */

@@ -1,0 +1,2 @@
+export { type LocalOptions, local } from "./provider.js";
+export { localCapabilities } from "./session.js";
