@@ -20,6 +20,7 @@ export class Runtime {
   readonly implicit: "default" | "fresh";
   /** When an unused sandbox ends, in seconds; undefined: never. */
   readonly idleSeconds: number | undefined;
+  #reported: string | undefined;
   readonly #sandboxes = new Map<string, Sandboxes>();
 
   constructor(options: RuntimeOptions) {
@@ -49,9 +50,16 @@ export class Runtime {
       return surfaceOf(this.config, (await this.#provider.get()).capabilities);
     } catch (error) {
       // The tools are listed all the same: the first call tells the model what is wrong and how to fix it.
-      report("the provider cannot be loaded", error);
+      this.#reportOnce(error);
       return surfaceOf(this.config, undefined);
     }
+  }
+
+  #reportOnce(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message === this.#reported) return;
+    this.#reported = message;
+    report("the provider cannot be loaded", error);
   }
 
   async close(): Promise<void> {
