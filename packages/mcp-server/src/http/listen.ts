@@ -57,6 +57,9 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
     );
   }
   const tokens = own ? [newToken()] : [options.token ?? []].flat();
+  if (!tokens.every((token) => /^[\x21-\x7e]+$/.test(token))) {
+    throw new ConfigError("SANDKIT_TOKEN holds a character that a header cannot carry: use letters, digits, - and _");
+  }
   const runtime = new Runtime({ ...options, implicit: "fresh" });
   const service = new McpService(runtime, tokens, [...loopback, bracketed(host), ...(options.allowedHosts ?? [])]);
   const server = createHttpServer((request, response) => service.handle(request, response));
