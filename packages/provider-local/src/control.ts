@@ -32,12 +32,8 @@ export class Control {
     this.#socket = supervisor.stdio[3] as Duplex;
     // A broken socket shows as the end of its lines.
     this.#socket.on("error", () => this.#socket.destroy());
-    createInterface({ input: this.#socket })
-      .on("line", (line) => this.#hear(line, cwd))
-      // It repeats the error of the socket, which is dealt with above.
-      .on("error", () => this.#socket.destroy());
-    // Not `once` of node:events: that rejects with the socket's error.
-    const unheard = new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
+    createInterface({ input: this.#socket }).on("line", (line) => this.#hear(line, cwd));
+    const unheard = once(this.#socket, "close");
     this.closed = once(supervisor, "exit").then(
       async ([code, signal]) => {
         await unheard;
