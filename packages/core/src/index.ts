@@ -11,10 +11,12 @@ export {
   requireFeature,
   type Support,
 } from "./capabilities.js";
+export { type AttachSandboxOptions, attachSandbox, createSandbox } from "./create-sandbox.js";
+export { defineProvider, type ProviderDefinition } from "./define-provider.js";
 export { type ErrorCode, errorCodes, SandboxError, type SandboxErrorDetails, toSandboxError } from "./errors.js";
 export type { Captured, EndReason, ExecResult } from "./exec.js";
-export type { Files, WriteFileOptions } from "./files.js";
-export type { CellResult, Kernel } from "./kernel/kernel.js";
+export type { Files, ReadFileOptions, WriteFileOptions } from "./files.js";
+export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
 export type {
   ApprovalRequest,
   CreateOptions,
@@ -29,6 +31,9 @@ export type {
   RunOptions,
   SpawnProcessOptions,
 } from "./options.js";
+export { describeIssues, kernelLanguages } from "./options.js";
 export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
+export { describeEnd, exitStatus } from "./result.js";
 export type { Command, Sandbox } from "./sandbox.js";
+export { type SessionFactory, SessionRegistry } from "./session-registry.js";

@@ -133,7 +133,7 @@ export interface KernelRequest {
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Languages that a kernel may speak. */
+/** The languages of {@link KernelLanguage}, as data. */
 export const kernelLanguages = ["python", "javascript", "typescript", "bash"] as const satisfies KernelLanguage[];
 
 const noNul = z.string().refine((text) => !text.includes("\0"), "must not contain NUL");
@@ -206,7 +206,10 @@ const execOptions = z.strictObject({
   user: z.string().min(1).optional(),
 });
 
+const range = { offset: bytes.optional(), length: bytes.optional(), signal: signal.optional() };
+
 const schemas = {
+  extend: milliseconds,
   create: createOptions,
   exec: execOptions,
   spawn: execOptions.extend({ pty: ptySize.optional() }),
@@ -222,6 +225,23 @@ const schemas = {
     cwd: path.optional(),
     env: env.optional(),
   }),
+  data,
+  read: z.strictObject({ ...range, maxBytes: bytes.optional() }),
+  readStream: z.strictObject(range),
+  write: z.strictObject({
+    mode: z.enum(["truncate", "append", "exclusive"]).optional(),
+    permissions: z.int().min(0).max(0o7777).optional(),
+    ifModifiedAt: z.date().optional(),
+    signal: signal.optional(),
+  }),
+  stat: z.strictObject({ followSymlinks: z.boolean().optional() }),
+  list: z.strictObject({
+    recursive: z.boolean().optional(),
+    maxDepth: z.int().min(1).optional(),
+    limit: z.int().min(1).optional(),
+  }),
+  watch: z.strictObject({ recursive: z.boolean().optional(), signal: signal.optional() }),
+  remove: z.strictObject({ recursive: z.boolean().optional() }),
 };
 
 /** One sentence for every problem that zod found, each with the path of the value. */

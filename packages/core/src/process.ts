@@ -1,36 +1,266 @@
-import type { Captured, ExecResult } from "./exec.js";
-import type { OutputChunk } from "./options.js";
-import type { PtySize } from "./provider.js";
+import { toByteStream } from "./data.js";
+import { Deadline, settlesWithin, unlessAborted } from "./deadline.js";
+import { SandboxError } from "./errors.js";
+import type { Captured, EndReason, ExecResult } from "./exec.js";
+import type { Data, OutputChunk, SpawnProcessOptions } from "./options.js";
+import { OutputCapture } from "./output.js";
+import { OutputStream } from "./output-stream.js";
+import type { ProcessExit, ProviderProcess, PtySize } from "./provider.js";
+import { execResult } from "./result.js";
+import { tagged } from "./tagged-output.js";
 
-/** A running program. Disposing it kills the tree. */
-export interface Process extends AsyncDisposable {
-  readonly id: string;
-  readonly pid: number;
-  /**
-   * Separate streams of exact bytes. Until iterated each drains into the bounded capture; iterating replays what was
-   * captured and then pulls, holding the program up when the consumer is slow. One consumer each.
-   */
-  readonly stdout: AsyncIterable<Uint8Array>;
-  readonly stderr: AsyncIterable<Uint8Array>;
-  /** Both streams, tagged. Counts as the consumer of both. */
-  readonly output: AsyncIterable<OutputChunk>;
-  /** The bounded capture so far; never counts as reading. */
-  captured(): { readonly stdout: Captured; readonly stderr: Captured };
-  /** Resolves on acceptance. */
-  write(data: string | Uint8Array): Promise<void>;
-  closeStdin(): Promise<void>;
-  /** SIGTERM, grace, SIGKILL by default; resolves when the whole tree is gone. A named signal is only delivered. */
-  kill(signal?: string): Promise<void>;
-  /** Waiting can be given up by `signal` without ending the program. */
-  wait(options?: { readonly signal?: AbortSignal | undefined }): Promise<ExecResult>;
-  resize(size: PtySize): Promise<void>;
-}
+const defaultMaxOutputBytes = 1024 * 1024;
+const defaultKillGraceMs = 200;
+/** How long a tree may take to be gone after SIGKILL before the sandbox is given up. */
+const deathMs = 5_000;
 
 /** One line of `processes()`. */
 export interface ProcessInfo {
   readonly id: string;
   readonly pid: number;
-  readonly command: readonly string[];
+  readonly command: readonly string[] | string;
   readonly running: boolean;
   readonly startedAt: Date;
+}
+
+/** What a process needs to know of the sandbox that it runs in. */
+export interface ProcessOwner {
+  readonly provider: string;
+  readonly sandboxId: string;
+  /** Gives the sandbox up: its processes can no longer be told dead from alive. */
+  readonly abandon: () => Promise<void>;
+}
+
+/** A running program. Disposing it kills the tree. */
+export class Process implements AsyncDisposable {
+  readonly id: string;
+  readonly pid: number;
+  /**
+   * Exact bytes, separately. Until iterated each stream drains into the bounded capture; iterating replays what was
+   * captured and then pulls, holding the program up when the consumer is slow. One consumer at a time; one that stops
+   * puts the stream back to draining.
+   */
+  readonly stdout: AsyncIterable<Uint8Array>;
+  readonly stderr: AsyncIterable<Uint8Array>;
+
+  readonly #process: ProviderProcess;
+  readonly #command: readonly string[] | string;
+  readonly #options: SpawnProcessOptions;
+  readonly #owner: ProcessOwner;
+  readonly #startedAt = new Date();
+  readonly #startedMs = performance.now();
+  readonly #captures: { readonly stdout: OutputCapture; readonly stderr: OutputCapture };
+  readonly #streams: { readonly stdout: OutputStream; readonly stderr: OutputStream };
+  readonly #deadline: Deadline;
+  readonly #result: Promise<ExecResult>;
+  readonly #drained: Promise<unknown>;
+  /** Rejects when the end of the tree could not be brought about; never resolves. */
+  readonly #lost: Promise<never>;
+  readonly #onLost: (reason: unknown) => void;
+  #ending: EndReason | undefined;
+  #ended = false;
+  #termination: Promise<void> | undefined;
+  #failure: { readonly cause: unknown } | undefined;
+
+  /** For core alone; users get one from `sandbox.spawn`. */
+  constructor(
+    process: ProviderProcess,
+    command: readonly string[] | string,
+    options: SpawnProcessOptions,
+    owner: ProcessOwner,
+  ) {
+    this.id = process.id;
+    this.pid = process.pid;
+    this.#process = process;
+    this.#command = command;
+    this.#options = options;
+    this.#owner = owner;
+    const limit = options.maxOutputBytes ?? defaultMaxOutputBytes;
+    this.#captures = { stdout: new OutputCapture(limit), stderr: new OutputCapture(limit) };
+    const lost = deferred();
+    this.#lost = lost.promise;
+    this.#onLost = lost.reject;
+    this.#streams = { stdout: this.#open("stdout", limit), stderr: this.#open("stderr", limit) };
+    this.#drained = Promise.all([this.#streams.stdout.done, this.#streams.stderr.done]);
+    this.#drained.catch((error) => this.#fail(error));
+    this.stdout = this.#streams.stdout;
+    this.stderr = this.#streams.stderr;
+    this.#deadline = new Deadline(options, (reason) => this.#end(reason));
+    this.#deadline.resume();
+    this.#result = this.#run();
+    this.#result.catch(() => undefined);
+    process.gone.catch(() => undefined);
+    if (options.stdin !== undefined) this.#feed(options.stdin).catch((error) => this.#fail(error));
+  }
+
+  /** Both streams as they come, tagged. Counts as the consumer of both. */
+  get output(): AsyncIterable<OutputChunk> {
+    return { [Symbol.asyncIterator]: () => tagged(this.stdout, this.stderr) };
+  }
+
+  /** The bounded capture so far; never counts as reading. */
+  captured(): { readonly stdout: Captured; readonly stderr: Captured } {
+    return { stdout: this.#captures.stdout.snapshot(), stderr: this.#captures.stderr.snapshot() };
+  }
+
+  /** Gives the program input; resolves on acceptance. After its end it does nothing. */
+  async write(data: string | Uint8Array): Promise<void> {
+    await this.#process.write(typeof data === "string" ? new TextEncoder().encode(data) : data);
+  }
+
+  /** The program reads end of file after what was written. */
+  async closeStdin(): Promise<void> {
+    await this.#process.closeStdin();
+  }
+
+  /**
+   * Ends the whole tree: SIGTERM, `killGraceMs`, SIGKILL; resolves when it is gone. With a named signal, delivers just
+   * that signal to the tree.
+   * @throws SandboxError `SANDBOX_LOST` when death could not be confirmed: the sandbox was destroyed
+   */
+  async kill(signal?: string): Promise<void> {
+    if (signal !== undefined && signal !== "SIGKILL") return this.#process.kill(signal);
+    await this.#terminate(signal === "SIGKILL" ? 0 : (this.#options.killGraceMs ?? defaultKillGraceMs));
+  }
+
+  /** The result once the program has ended. Giving up by `signal` rejects with its reason and lets the program run. */
+  wait(options?: { readonly signal?: AbortSignal | undefined }): Promise<ExecResult> {
+    return unlessAborted(this.#result, options?.signal);
+  }
+
+  /** Changes the size of the terminal. @throws SandboxError `UNSUPPORTED` without one */
+  async resize(size: PtySize): Promise<void> {
+    if (this.#process.resize) return this.#process.resize(size);
+    throw new SandboxError("UNSUPPORTED", `process ${this.id} has no terminal: spawn it with "pty"`, {
+      provider: this.#owner.provider,
+      operation: "process.resize",
+    });
+  }
+
+  /** What `processes()` says of it. */
+  get info(): ProcessInfo {
+    const { id, pid } = this;
+    return { id, pid, command: this.#command, running: !this.#ended, startedAt: this.#startedAt };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  #open(name: "stdout" | "stderr", limit: number): OutputStream {
+    const { onOutput, onLimit } = this.#options;
+    const decoder = new TextDecoder();
+    const capture = this.#captures[name];
+    return new OutputStream(name, this.#process[name], capture, {
+      onBytes: async (bytes) => {
+        if (onLimit === "kill" && capture.totalBytes > limit) this.#end("output_limit");
+        await onOutput?.({ stream: name, bytes, text: decoder.decode(bytes, { stream: true }) });
+      },
+      onEnd: async () => {
+        const text = decoder.decode();
+        if (text) await onOutput?.({ stream: name, bytes: new Uint8Array(), text });
+      },
+    });
+  }
+
+  async #feed(data: Data): Promise<void> {
+    const reader = toByteStream(data).getReader();
+    const over = this.#process.exited.then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      for (;;) {
+        const piece = await Promise.race([reader.read(), over]);
+        if (!piece || piece.done) break;
+        await this.#process.write(piece.value);
+      }
+    } finally {
+      reader.cancel().catch(() => undefined);
+      await this.#process.closeStdin();
+    }
+  }
+
+  /** The run cannot go on for a reason of the caller's: it is killed, and `wait` rejects with that reason. */
+  #fail(cause: unknown): void {
+    if (this.#ended) return;
+    this.#failure ??= { cause };
+    this.#terminate(0).catch(() => undefined);
+  }
+
+  #end(reason: EndReason): void {
+    if (this.#ending) return;
+    this.#ending = reason;
+    this.#terminate(this.#options.killGraceMs ?? defaultKillGraceMs).catch(() => undefined);
+  }
+
+  #terminate(graceMs: number): Promise<void> {
+    if (!this.#termination) {
+      this.#termination = this.#killTree(graceMs);
+      this.#termination.catch(this.#onLost);
+    } else if (graceMs === 0) this.#process.kill("SIGKILL").catch(this.#onLost);
+    return this.#termination;
+  }
+
+  async #killTree(graceMs: number): Promise<void> {
+    this.#release();
+    if (graceMs > 0) {
+      await this.#process.kill("SIGTERM");
+      if (await settlesWithin(this.#process.gone, graceMs)) return;
+    }
+    await this.#process.kill("SIGKILL");
+    if (await settlesWithin(this.#process.gone, deathMs)) return;
+    await this.#owner.abandon();
+    throw new SandboxError(
+      "SANDBOX_LOST",
+      `process ${this.id} was not confirmed dead within ${deathMs} ms of SIGKILL, so its sandbox was destroyed: create a new one`,
+      { provider: this.#owner.provider, sandboxId: this.#owner.sandboxId, operation: "kill" },
+    );
+  }
+
+  #release(): void {
+    this.#streams.stdout.release();
+    this.#streams.stderr.release();
+  }
+
+  async #run(): Promise<ExecResult> {
+    try {
+      const exit = await Promise.race([this.#process.exited, this.#lost]);
+      this.#deadline[Symbol.dispose]();
+      this.#release();
+      await this.#drained.catch((error) => this.#fail(error));
+      await this.#termination;
+      if (this.#failure) throw this.#failure.cause;
+      return this.#toResult(exit);
+    } finally {
+      this.#ended = true;
+      this.#deadline[Symbol.dispose]();
+    }
+  }
+
+  #toResult(exit: ProcessExit): ExecResult {
+    const reason = this.#ending ?? (exit.oom ? "oom" : exit.signal === undefined ? "exited" : "signaled");
+    return execResult(
+      {
+        exitCode: reason === "exited" ? exit.exitCode : null,
+        signal: exit.signal,
+        reason,
+        ...this.captured(),
+        stderrMerged: this.#options.mergeStderr ?? false,
+        durationMs: performance.now() - this.#startedMs,
+        usage: exit.usage,
+      },
+      this.#command,
+      this.#owner.provider,
+    );
+  }
+}
+
+function deferred(): { readonly promise: Promise<never>; readonly reject: (reason: unknown) => void } {
+  let reject: (reason: unknown) => void = () => undefined;
+  const promise = new Promise<never>((_, onReject) => {
+    reject = onReject;
+  });
+  promise.catch(() => undefined);
+  return { promise, reject };
 }

@@ -93,6 +93,9 @@ export interface ProviderSession {
    */
   spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess>;
 
+  /** Finds a running process again, also one that another client started. `null` only when it is confirmed gone. */
+  process?(id: string): Promise<ProviderProcess | null>;
+
   readonly files: ProviderFiles;
 
   /**
@@ -135,6 +138,8 @@ export interface SpawnOptions {
   readonly mergeStderr?: boolean | undefined;
   readonly user?: string | undefined;
   readonly pty?: PtySize | undefined;
+  /** For providers where a program may wait for its turn: aborted before it started, `spawn` rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface PtySize {
@@ -230,6 +235,12 @@ export interface ProviderFiles {
    * False when nothing was there. A directory without `recursive` is `IS_DIRECTORY`.
    */
   remove(path: string, options: { readonly recursive: boolean }): Promise<boolean>;
+
+  /** Makes a symbolic link; parents are made. Present where `files.symlink` is declared. */
+  symlink?(target: string, path: string): Promise<void>;
+
+  /** Changes at and below a path, until the iteration stops. Present where `files.watch` is declared. */
+  watch?(path: string, options: WatchOptions): AsyncIterable<FileChange>;
 }
 
 export interface ReadOptions {
@@ -255,6 +266,17 @@ export interface ListFilesOptions {
   readonly maxDepth?: number | undefined;
   /** Stops after this many entries. */
   readonly limit?: number | undefined;
+}
+
+export interface WatchOptions {
+  readonly recursive?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface FileChange {
+  readonly type: "created" | "changed" | "removed";
+  /** Absolute. */
+  readonly path: string;
 }
 
 export interface FileInfo {

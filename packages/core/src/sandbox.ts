@@ -1,34 +1,361 @@
 import type { Capabilities } from "./capabilities.js";
+import { requireFeature } from "./capabilities.js";
+import { unlessAborted } from "./deadline.js";
+import { describeSandbox } from "./describe.js";
+import { SandboxError } from "./errors.js";
 import type { ExecResult } from "./exec.js";
-import type { Files } from "./files.js";
-import type { CellResult, Kernel } from "./kernel/kernel.js";
-import type { ExecOptions, KernelRequest, RunCodeOptions, SpawnProcessOptions } from "./options.js";
-import type { Process, ProcessInfo } from "./process.js";
-import type { PortInfo, SandboxInfo, SandboxRef, SnapshotInfo } from "./provider.js";
+import { Files } from "./files.js";
+import { type CellResult, Kernel } from "./kernel/kernel.js";
+import {
+  type ApprovalRequest,
+  type CreateOptions,
+  checkOptions,
+  type ExecOptions,
+  type KernelRequest,
+  type RunCodeOptions,
+  type SpawnProcessOptions,
+} from "./options.js";
+import { emptyCapture } from "./output.js";
+import { resolvePath } from "./paths.js";
+import { Process, type ProcessInfo } from "./process.js";
+import { ProcessTable } from "./process-table.js";
+import type { PortInfo, ProviderProcess, ProviderSession, SandboxInfo, SandboxRef, SnapshotInfo } from "./provider.js";
+import { execResult } from "./result.js";
 
 /** A command: a string is run by `sh -c`, an array without a shell. */
 export type Command = string | readonly string[];
 
-/** An isolated place to run code. Ends when disposed. */
-export interface Sandbox extends AsyncDisposable {
+type Approve = CreateOptions["approve"];
+
+/**
+ * An isolated place to run code. Made by `createSandbox`, found by `attachSandbox`; ends by `destroy`, by its lifetime,
+ * or when disposed. All members throw `SandboxError`: `EXPIRED` after its lifetime, `NOT_FOUND` after `destroy`,
+ * `SANDBOX_LOST` when the backend lost it, `UNSUPPORTED` for what the provider cannot do, `INVALID` for bad options.
+ */
+export class Sandbox implements AsyncDisposable {
   readonly ref: SandboxRef;
+  /** Relative paths resolve against it; commands start in it. */
   readonly workdir: string;
   readonly capabilities: Capabilities;
   readonly files: Files;
-  exec(command: Command, options?: ExecOptions): Promise<ExecResult>;
-  spawn(command: Command, options?: SpawnProcessOptions): Promise<Process>;
-  process(id: string): Promise<Process | null>;
-  processes(): Promise<ProcessInfo[]>;
-  runCode(code: string, options?: RunCodeOptions): Promise<CellResult>;
-  kernel(request?: KernelRequest): Promise<Kernel>;
-  port(port: number, options?: { readonly waitMs?: number | undefined }): Promise<PortInfo>;
-  info(): Promise<SandboxInfo>;
-  extend(ttlMs: number): Promise<void>;
-  pause(): Promise<void>;
-  resume(): Promise<void>;
-  snapshot(name?: string): Promise<SnapshotInfo>;
-  fork(count?: number): Promise<Sandbox[]>;
-  describe(): Promise<string>;
-  destroy(): Promise<void>;
-  native<T = unknown>(): T;
+  readonly #session: ProviderSession;
+  readonly #approve: Approve;
+  readonly #processes = new ProcessTable();
+  readonly #kernels = new Map<string, Kernel>();
+  #destroyed: Promise<void> | undefined;
+
+  /** For core alone; users call `createSandbox` or `attachSandbox`. */
+  constructor(session: ProviderSession, approve?: Approve) {
+    this.#session = session;
+    this.#approve = approve;
+    this.ref = session.ref;
+    this.workdir = session.workdir;
+    this.capabilities = session.capabilities;
+    this.files = new Files({
+      provider: session.ref.provider,
+      workdir: session.workdir,
+      files: session.files,
+      assertAlive: (operation) => this.#assertAlive(operation),
+    });
+  }
+
+  /**
+   * Runs a command to its end. A non-zero exit, a timeout and an abort are results with their partial output; when the
+   * promise of one that was ended settles, its whole process tree is dead.
+   * @throws SandboxError `FILE_NOT_FOUND` or `NOT_DIRECTORY` for a bad `cwd`; `DENIED`
+   */
+  async exec(command: Command, options: ExecOptions = {}): Promise<ExecResult> {
+    checkOptions("exec", options);
+    const started = performance.now();
+    try {
+      const process = await this.#start(command, options, options.stdin !== undefined, "exec");
+      try {
+        return await process.wait();
+      } finally {
+        this.#processes.remove(process.id);
+      }
+    } catch (error) {
+      if (!options.signal?.aborted || error !== options.signal.reason) throw error;
+      return this.#abortedBeforeStart(command, options, performance.now() - started);
+    }
+  }
+
+  /** Starts a command and gives its handle. Without the option `stdin` its input stays open until `closeStdin`. */
+  async spawn(command: Command, options: SpawnProcessOptions = {}): Promise<Process> {
+    checkOptions("spawn", options);
+    this.#require("process.background", "spawn");
+    return this.#start(command, options, true, "spawn");
+  }
+
+  /**
+   * The handle of a process by its id, or null: one started through this object and, with `process.reattach`, one that
+   * another client started.
+   */
+  async process(id: string): Promise<Process | null> {
+    this.#assertAlive("process");
+    const known = this.#processes.get(id);
+    if (known || !this.#session.process) return known ?? null;
+    const found = await this.#session.process(id);
+    return found && this.#adopt(found, [], {});
+  }
+
+  /** The processes started through this object: those that run and the latest that ended. */
+  async processes(): Promise<ProcessInfo[]> {
+    this.#assertAlive("processes");
+    return this.#processes.list();
+  }
+
+  /**
+   * Runs a cell in a stateful interpreter: the default kernel of the language, or the one named by `kernel`.
+   * @throws SandboxError `KERNEL_UNAVAILABLE`, `NOT_FOUND` for an unknown kernel, `DENIED`
+   */
+  async runCode(code: string, options: RunCodeOptions = {}): Promise<CellResult> {
+    checkOptions("runCode", options);
+    const { language, kernel: id, ...bounds } = options;
+    return (await this.#kernelFor(id, language)).run(code, bounds);
+  }
+
+  /** A kernel of one's own, or the existing one of that id. */
+  async kernel(request: KernelRequest = {}): Promise<Kernel> {
+    checkOptions("kernel", request);
+    const existing = request.id === undefined ? undefined : this.#kernels.get(request.id);
+    if (existing) return existing;
+    const kernel = this.#newKernel(request);
+    try {
+      await kernel.start();
+    } catch (error) {
+      this.#kernels.delete(kernel.id);
+      throw error;
+    }
+    return kernel;
+  }
+
+  /** Makes a port of the sandbox reachable. @throws SandboxError `UNSUPPORTED` without `ports` */
+  async port(port: number, options?: { readonly waitMs?: number | undefined }): Promise<PortInfo> {
+    return this.#optional("port", "ports")(port, options);
+  }
+
+  /** What the backend says of the sandbox now. */
+  async info(): Promise<SandboxInfo> {
+    return this.#session.info();
+  }
+
+  /** Moves the end of life to `ttlMs` from now, in milliseconds. */
+  async extend(ttlMs: number): Promise<void> {
+    checkOptions("extend", ttlMs);
+    await this.#optional("extend", "lifetime.ttl")(ttlMs);
+  }
+
+  /** Keeps the sandbox for later without running it. */
+  async pause(): Promise<void> {
+    await this.#optional("pause", "pause")();
+  }
+
+  async resume(): Promise<void> {
+    await this.#optional("resume", "pause")();
+  }
+
+  /** Saves the sandbox; `createSandbox` takes the id as `snapshot`. */
+  async snapshot(name?: string): Promise<SnapshotInfo> {
+    return this.#optional("snapshot", "snapshot")(name);
+  }
+
+  /** Copies of the living sandbox. */
+  async fork(count = 1): Promise<Sandbox[]> {
+    const sessions = await this.#optional("fork", "fork")(count);
+    return sessions.map((session) => new Sandbox(session, this.#approve));
+  }
+
+  /** What a model should know to use the sandbox: place, languages, limits, network. */
+  async describe(): Promise<string> {
+    return describeSandbox(await this.#session.info(), this.workdir, this.capabilities);
+  }
+
+  /** Ends the sandbox and everything in it. Idempotent; throws only if it may still exist. */
+  async destroy(): Promise<void> {
+    this.#destroyed ??= this.#session.destroy().catch((error) => {
+      this.#destroyed = undefined;
+      throw error;
+    });
+    await this.#destroyed;
+  }
+
+  /** The vendor's own object, for what this class does not cover. */
+  native<T = unknown>(): T {
+    return this.#session.native as T;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.destroy();
+  }
+
+  async #start(command: Command, options: SpawnProcessOptions, stdin: boolean, operation: string): Promise<Process> {
+    this.#assertAlive(operation);
+    const argv = this.#argv(command, operation);
+    if (options.stdin !== undefined) this.#require("exec.stdin", 'option "stdin"');
+    if (options.user !== undefined) this.#require("exec.user", 'option "user"');
+    if (options.pty !== undefined) this.#require("exec.pty", 'option "pty"');
+    const cwd = options.cwd === undefined ? undefined : resolvePath(this.workdir, options.cwd, operation);
+    const { env, mergeStderr, user, pty, signal } = options;
+    signal?.throwIfAborted();
+    const code = typeof command === "string" ? command : command.join(" ");
+    const request: ApprovalRequest =
+      typeof command === "string" ? { kind: "exec", code } : { kind: "exec", code, argv };
+    await unlessAborted(this.#askApproval(request), signal);
+    return this.#adopt(
+      await this.#session.spawn(argv, { cwd, env, stdin, mergeStderr, user, pty, signal }),
+      command,
+      options,
+    );
+  }
+
+  #adopt(found: ProviderProcess, command: Command, options: SpawnProcessOptions): Process {
+    const process = new Process(found, command, options, {
+      provider: this.ref.provider,
+      sandboxId: this.ref.id,
+      abandon: () => this.#abandon(),
+    });
+    this.#processes.add(process);
+    return process;
+  }
+
+  #argv(command: Command, operation: string): readonly string[] {
+    if (typeof command === "string") {
+      if (command.trim() === "") throw this.#invalid(operation, "the command is empty");
+      if (command.includes("\0")) throw this.#invalid(operation, "a command cannot contain NUL");
+      this.#require(
+        "exec",
+        "a command string",
+        'pass the program and its arguments as an array, such as ["python3", "main.py"]',
+      );
+      return ["sh", "-c", command];
+    }
+    if (!Array.isArray(command) || command.length === 0 || !command.every((word) => typeof word === "string")) {
+      throw this.#invalid(operation, "a command is a string, or an array of strings that begins with the program");
+    }
+    if (command[0] === "") throw this.#invalid(operation, "the program has no name");
+    if (command.some((word) => word.includes("\0"))) throw this.#invalid(operation, "an argument cannot contain NUL");
+    this.#require("exec.argv", "a command array");
+    return command;
+  }
+
+  #newKernel(request: KernelRequest): Kernel {
+    const language = request.language ?? "python";
+    const start = this.#session.kernel?.bind(this.#session);
+    if (!start) throw this.#noKernel(language);
+    this.#require(`kernel.${language === "typescript" ? "javascript" : language}`, `language "${language}"`);
+    const { env } = request;
+    const cwd = request.cwd === undefined ? undefined : resolvePath(this.workdir, request.cwd, "kernel");
+    const kernel = new Kernel(language, request.id, {
+      provider: this.ref.provider,
+      sandboxId: this.ref.id,
+      start: () => start({ language, cwd, env }),
+      approve: (code) => this.#askApproval({ kind: "code", code, language }),
+      abandon: () => this.#abandon(),
+      onClose: () => this.#kernels.delete(kernel.id),
+    });
+    this.#kernels.set(kernel.id, kernel);
+    return kernel;
+  }
+
+  async #kernelFor(id: string | undefined, language: KernelRequest["language"]): Promise<Kernel> {
+    this.#assertAlive("runCode");
+    if (id === undefined)
+      return this.#kernels.get(language ?? "python") ?? this.#newKernel({ language, id: language ?? "python" });
+    const kernel = this.#kernels.get(id);
+    if (!kernel) {
+      throw new SandboxError(
+        "NOT_FOUND",
+        `no kernel "${id}" in sandbox ${this.ref.id}: make it with sandbox.kernel`,
+        this.#where("runCode"),
+      );
+    }
+    if (language !== undefined && language !== kernel.language) {
+      throw this.#invalid("runCode", `kernel "${id}" speaks ${kernel.language}, not ${language}`);
+    }
+    return kernel;
+  }
+
+  async #askApproval(request: ApprovalRequest): Promise<void> {
+    if (!this.#approve) return;
+    let approved: boolean;
+    try {
+      approved = await this.#approve(request);
+    } catch (cause) {
+      throw new SandboxError(
+        "DENIED",
+        `approval failed, so nothing ran: ${cause instanceof Error ? cause.message : cause}`,
+        {
+          ...this.#where(request.kind === "code" ? "runCode" : "exec"),
+          cause,
+        },
+      );
+    }
+    if (approved === true) return;
+    throw new SandboxError(
+      "DENIED",
+      "the run was not approved, so nothing ran",
+      this.#where(request.kind === "code" ? "runCode" : "exec"),
+    );
+  }
+
+  #abortedBeforeStart(command: Command, options: ExecOptions, durationMs: number): ExecResult {
+    return execResult(
+      {
+        exitCode: null,
+        reason: "aborted",
+        stdout: emptyCapture(),
+        stderr: emptyCapture(),
+        stderrMerged: options.mergeStderr ?? false,
+        durationMs,
+      },
+      command,
+      this.ref.provider,
+    );
+  }
+
+  #optional<Name extends "port" | "pause" | "resume" | "snapshot" | "fork" | "extend">(
+    name: Name,
+    feature: Parameters<typeof requireFeature>[1],
+  ): NonNullable<ProviderSession[Name]> {
+    this.#assertAlive(name);
+    this.#require(feature, name);
+    const member = this.#session[name];
+    if (!member)
+      throw new SandboxError("UNSUPPORTED", `provider "${this.ref.provider}" has no ${name}`, this.#where(name));
+    return member.bind(this.#session) as NonNullable<ProviderSession[Name]>;
+  }
+
+  async #abandon(): Promise<void> {
+    await this.destroy().catch(() => undefined);
+  }
+
+  #require(feature: Parameters<typeof requireFeature>[1], asked: string, hint?: string): void {
+    requireFeature({ name: this.ref.provider, capabilities: this.capabilities }, feature, asked, hint);
+  }
+
+  #assertAlive(operation: string): void {
+    if (!this.#destroyed) return;
+    throw new SandboxError(
+      "NOT_FOUND",
+      `sandbox ${this.ref.id} was destroyed: create a new one`,
+      this.#where(operation),
+    );
+  }
+
+  #noKernel(language: string): SandboxError {
+    return new SandboxError(
+      "UNSUPPORTED",
+      `provider "${this.ref.provider}" has no kernels, so no ${language} cells: use exec`,
+      this.#where("kernel"),
+    );
+  }
+
+  #invalid(operation: string, message: string): SandboxError {
+    return new SandboxError("INVALID", message, this.#where(operation));
+  }
+
+  #where(operation: string): { provider: string; sandboxId: string; operation: string } {
+    return { provider: this.ref.provider, sandboxId: this.ref.id, operation };
+  }
 }

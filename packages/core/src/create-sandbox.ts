@@ -1,0 +1,124 @@
+import { type Feature, requireFeature } from "./capabilities.js";
+import { unlessAborted } from "./deadline.js";
+import { SandboxError } from "./errors.js";
+import { type CreateOptions, checkOptions } from "./options.js";
+import type { AttachOptions, Provider, ProviderSession, SandboxRef } from "./provider.js";
+import { Sandbox } from "./sandbox.js";
+
+const defaultCreateTimeoutMs = 5 * 60_000;
+
+/**
+ * Makes a sandbox, or with `name` gets the living one of that name.
+ * @throws SandboxError `INVALID` for wrong options; `UNSUPPORTED` for what the provider cannot honour, before anything
+ * is created; `CONFLICT`, `QUOTA`, `UNAVAILABLE`, `AUTH`; `TIMEOUT` after `createTimeoutMs`; or `signal.reason`.
+ * Nothing is left behind on failure.
+ */
+export async function createSandbox<Native = unknown>(
+  provider: Provider<Native>,
+  options: CreateOptions<Native> = {},
+): Promise<Sandbox> {
+  checkOptions("create", options);
+  requireWhatIsAsked(provider, options);
+  provider.validate(options);
+  const session = await createSession(provider, options);
+  const sandbox = new Sandbox(session, options.approve);
+  try {
+    const { origin } = await session.info();
+    if (options.files && origin === "created") await sandbox.files.writeAll(options.files);
+  } catch (error) {
+    await session.destroy();
+    throw error;
+  }
+  return sandbox;
+}
+
+/** How a sandbox is found again. */
+export interface AttachSandboxOptions extends AttachOptions {
+  /** Asked before each command and cell run through this object. */
+  readonly approve?: CreateOptions["approve"];
+}
+
+/**
+ * Finds a living sandbox by its ref.
+ * @throws SandboxError `NOT_FOUND` when it is gone; `INVALID` when the ref is another provider's; `UNSUPPORTED`
+ */
+export async function attachSandbox(
+  provider: Provider,
+  ref: SandboxRef,
+  options: AttachSandboxOptions = {},
+): Promise<Sandbox> {
+  const where = { provider: provider.name, sandboxId: ref.id, operation: "attach" };
+  if (ref.provider !== provider.name) {
+    const message = `sandbox ${ref.id} belongs to provider "${ref.provider}", not "${provider.name}"`;
+    throw new SandboxError("INVALID", message, where);
+  }
+  requireFeature(provider, "attach", "attachSandbox");
+  options.signal?.throwIfAborted();
+  const session = await unlessAborted(provider.attach(ref, { signal: options.signal }), options.signal);
+  if (session) return new Sandbox(session, options.approve);
+  throw new SandboxError("NOT_FOUND", `sandbox ${ref.id} does not exist or has ended: create a new one`, where);
+}
+
+/** Refuses by name each option that the provider cannot honour. */
+function requireWhatIsAsked<Native>(provider: Provider<Native>, options: CreateOptions<Native>): void {
+  const { resources = {}, lifetime = {}, network, template, image } = options;
+  if (template !== undefined && image !== undefined) {
+    throw new SandboxError("INVALID", 'options "template" and "image" exclude each other: give one', {
+      provider: provider.name,
+      operation: "create",
+    });
+  }
+  const asked: readonly (readonly [unknown, Feature, string])[] = [
+    [resources.cpus, "resources.cpu", "resources.cpus"],
+    [resources.memoryMiB, "resources.memory", "resources.memoryMiB"],
+    [resources.diskMiB, "resources.disk", "resources.diskMiB"],
+    [resources.pids, "resources.pids", "resources.pids"],
+    [lifetime.ttlMs, "lifetime.ttl", "lifetime.ttlMs"],
+    [lifetime.idleMs, "lifetime.idle", "lifetime.idleMs"],
+    [lifetime.detached || undefined, "lifetime.detached", "lifetime.detached"],
+    [options.ports?.length || undefined, "ports", "ports"],
+    [options.packages?.length || undefined, "packages", "packages"],
+    [options.snapshot, "snapshot", "snapshot"],
+    [options.files, "files", "files"],
+    [network, networkFeature(network), "network"],
+  ];
+  for (const [value, feature, option] of asked) {
+    if (value !== undefined) requireFeature(provider, feature, `option "${option}"`);
+  }
+  const { maxTtlMs } = provider.capabilities.limits;
+  if (maxTtlMs !== undefined && lifetime.ttlMs !== undefined && lifetime.ttlMs > maxTtlMs) {
+    throw new SandboxError("INVALID", `lifetime.ttlMs is at most ${maxTtlMs} with provider "${provider.name}"`, {
+      provider: provider.name,
+      operation: "create",
+    });
+  }
+}
+
+function networkFeature(network: CreateOptions["network"]): Feature {
+  if (network === "full") return "network.full";
+  return network === "none" || network === undefined ? "network.none" : "network.allowlist";
+}
+
+/** Bounds the creation; one that comes too late is destroyed. */
+async function createSession<Native>(
+  provider: Provider<Native>,
+  options: CreateOptions<Native>,
+): Promise<ProviderSession> {
+  options.signal?.throwIfAborted();
+  const timeoutMs = options.createTimeoutMs ?? defaultCreateTimeoutMs;
+  const timeout = new AbortController();
+  const timer = setTimeout(() => {
+    const message = `provider "${provider.name}" did not create a sandbox within ${timeoutMs} ms (createTimeoutMs)`;
+    timeout.abort(new SandboxError("TIMEOUT", message, { provider: provider.name, operation: "create" }));
+  }, timeoutMs);
+  const signal = options.signal ? AbortSignal.any([options.signal, timeout.signal]) : timeout.signal;
+  const creating = provider.create({ ...options, signal });
+  try {
+    return await unlessAborted(creating, signal);
+  } catch (error) {
+    creating.then((late) => late.destroy()).catch(() => undefined);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,193 @@
+import { SandboxError } from "./errors.js";
+import type { Lifetime } from "./options.js";
+import type { ProviderFiles, ProviderKernel, ProviderProcess, ProviderSession, SandboxInfo } from "./provider.js";
+
+/** The life of one sandbox, shared by every handle on it. */
+export interface Tenancy {
+  readonly provider: string;
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly lifetime: Lifetime;
+  /** Commands and cells that run now. */
+  busy: number;
+  expiresAt?: Date;
+  idleAt?: Date;
+  timer?: NodeJS.Timeout;
+  ended?: "expired" | "destroyed";
+  destroying?: Promise<void>;
+}
+
+/** A session with an end: every call counts as use, and none succeeds after it. */
+export interface GuardedSession extends ProviderSession {
+  /** Begins the life: from now `ttlMs` and `idleMs` count. */
+  startClock(): void;
+  extend(ttlMs: number): Promise<void>;
+}
+
+/** Wraps a session so that it ends by its lifetime and says so afterwards. */
+export function guardSession(
+  session: ProviderSession,
+  tenancy: Tenancy,
+  facts: Pick<SandboxInfo, "origin" | "name" | "labels">,
+  onEnd: () => void,
+): GuardedSession {
+  const end = (reason: "expired" | "destroyed") => {
+    tenancy.ended ??= reason;
+    clearTimeout(tenancy.timer);
+    onEnd();
+    tenancy.destroying ??= session.destroy().catch((error) => {
+      tenancy.destroying = undefined;
+      throw error;
+    });
+    return tenancy.destroying;
+  };
+
+  const schedule = () => {
+    clearTimeout(tenancy.timer);
+    if (tenancy.ended) return;
+    const idleAt = tenancy.busy > 0 ? undefined : tenancy.idleAt;
+    const next = Math.min(tenancy.expiresAt?.getTime() ?? Infinity, idleAt?.getTime() ?? Infinity);
+    if (next === Infinity) return;
+    // A timer in Node counts at most 2^31 - 1 ms; a longer life is looked at again then.
+    const delay = Math.min(Math.max(0, next - Date.now()), 2 ** 31 - 1);
+    tenancy.timer = setTimeout(() => {
+      if (Date.now() < next) schedule();
+      else end("expired").catch(() => undefined);
+    }, delay);
+    tenancy.timer.unref();
+  };
+
+  const touch = () => {
+    const { idleMs } = tenancy.lifetime;
+    if (idleMs !== undefined) tenancy.idleAt = new Date(Date.now() + idleMs);
+    schedule();
+  };
+
+  const use = (operation: string) => {
+    if (tenancy.ended) throw endedError(tenancy, operation);
+    touch();
+  };
+
+  const occupy = (until: Promise<unknown>) => {
+    tenancy.busy += 1;
+    schedule();
+    const free = () => {
+      tenancy.busy -= 1;
+      touch();
+    };
+    until.then(free, free);
+  };
+
+  const startKernel = session.kernel?.bind(session);
+  return {
+    ref: session.ref,
+    workdir: session.workdir,
+    capabilities: session.capabilities,
+    native: session.native,
+    files: guardFiles(session.files, guardWith(use)),
+    ...guardOptional(session, guardWith(use)),
+    startClock() {
+      const { ttlMs } = tenancy.lifetime;
+      if (ttlMs !== undefined) tenancy.expiresAt = new Date(Date.now() + ttlMs);
+      touch();
+    },
+    async spawn(command, options) {
+      use("spawn");
+      const process: ProviderProcess = await session.spawn(command, options);
+      occupy(process.exited);
+      return process;
+    },
+    ...(startKernel && {
+      async kernel(options) {
+        use("kernel");
+        return guardKernel(await startKernel(options), use, occupy);
+      },
+    }),
+    async extend(ttlMs) {
+      use("extend");
+      tenancy.expiresAt = new Date(Date.now() + ttlMs);
+      schedule();
+    },
+    async info() {
+      const info = await session.info();
+      const expiresAt = tenancy.expiresAt;
+      return { ...info, ...facts, createdAt: tenancy.createdAt, expiresAt, ...(tenancy.ended && { state: "gone" }) };
+    },
+    async destroy() {
+      await end("destroyed");
+    },
+  };
+}
+
+type Guard = <Args extends unknown[], Result>(
+  operation: string,
+  call: (...args: Args) => Promise<Result>,
+) => (...args: Args) => Promise<Result>;
+
+/** Makes each call count as use, and fail after the end. */
+function guardWith(use: (operation: string) => void): Guard {
+  return (operation, call) =>
+    async (...args) => {
+      use(operation);
+      return call(...args);
+    };
+}
+
+function guardFiles(files: ProviderFiles, guard: Guard): ProviderFiles {
+  return {
+    read: guard("files.read", files.read.bind(files)),
+    write: guard("files.write", files.write.bind(files)),
+    list: guard("files.list", files.list.bind(files)),
+    stat: guard("files.stat", files.stat.bind(files)),
+    mkdir: guard("files.mkdir", files.mkdir.bind(files)),
+    move: guard("files.move", files.move.bind(files)),
+    remove: guard("files.remove", files.remove.bind(files)),
+    ...(files.symlink && { symlink: guard("files.symlink", files.symlink.bind(files)) }),
+    ...(files.watch && { watch: files.watch.bind(files) }),
+  };
+}
+
+/** The members that not every provider has and that need nothing but the guard. */
+function guardOptional(session: ProviderSession, guard: Guard): Partial<ProviderSession> {
+  return {
+    ...(session.process && { process: guard("process", session.process.bind(session)) }),
+    ...(session.port && { port: guard("port", session.port.bind(session)) }),
+    ...(session.pause && { pause: guard("pause", session.pause.bind(session)) }),
+    ...(session.resume && { resume: guard("resume", session.resume.bind(session)) }),
+    ...(session.snapshot && { snapshot: guard("snapshot", session.snapshot.bind(session)) }),
+    ...(session.fork && { fork: guard("fork", session.fork.bind(session)) }),
+  };
+}
+
+function guardKernel(
+  kernel: ProviderKernel,
+  use: (operation: string) => void,
+  occupy: (until: Promise<unknown>) => void,
+): ProviderKernel {
+  return {
+    id: kernel.id,
+    async execute(code, options) {
+      use("kernel.execute");
+      const cell = kernel.execute(code, options);
+      occupy(cell);
+      return cell;
+    },
+    interrupt: () => kernel.interrupt(),
+    kill: () => kernel.kill(),
+  };
+}
+
+function endedError(tenancy: Tenancy, operation: string): SandboxError {
+  const { provider, id: sandboxId } = tenancy;
+  return tenancy.ended === "expired"
+    ? new SandboxError("EXPIRED", `sandbox ${sandboxId} has reached the end of its lifetime: create a new one`, {
+        provider,
+        sandboxId,
+        operation,
+      })
+    : new SandboxError("NOT_FOUND", `sandbox ${sandboxId} was destroyed: create a new one`, {
+        provider,
+        sandboxId,
+        operation,
+      });
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import { SandboxError } from "./errors.js";
+import { guardSession, type Tenancy } from "./guarded-session.js";
+import type { CreateOptions } from "./options.js";
+import type { ListOptions, ProviderSession, SandboxInfo, SandboxRef } from "./provider.js";
+
+/** Makes the session itself, for the registry to keep. */
+export type SessionFactory = (sandbox: { readonly id: string }) => Promise<ProviderSession>;
+
+interface Entry {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  /** The options that must be the same for a second `create` of this name. */
+  readonly fingerprint: string;
+  readonly session: Promise<ProviderSession>;
+  readonly tenancy: Tenancy;
+}
+
+/**
+ * The sandboxes of a provider that keeps them in this process: names with conflicts, attach, list by labels, and ends
+ * by `ttlMs` and `idleMs`. A command or cell that runs is use; it is never ended for idleness.
+ */
+export class SessionRegistry {
+  readonly #provider: string;
+  readonly #entries = new Map<string, Entry>();
+
+  /** @param provider Name of the provider, for refs and errors. */
+  constructor(provider: string) {
+    this.#provider = provider;
+  }
+
+  /** Makes a session, or gives the living one of `options.name`. @throws SandboxError `CONFLICT` */
+  async create(options: CreateOptions, make: SessionFactory): Promise<ProviderSession> {
+    const fingerprint = fingerprintOf(options);
+    for (;;) {
+      // Looked up and registered in one step of the event loop, so that two creates of one name cannot both miss.
+      const known = options.name === undefined ? undefined : this.#named(options.name);
+      if (!known) return this.#start(options, fingerprint, make);
+      if (!(await this.#lives(known))) continue;
+      if (known.fingerprint === fingerprint) return this.#guard(known, "attached");
+      throw new SandboxError(
+        "CONFLICT",
+        `sandbox "${options.name}" lives with other options: destroy it, or create with the same options or another name`,
+        { provider: this.#provider, operation: "create", sandboxId: known.id },
+      );
+    }
+  }
+
+  /** The living session of a ref, or null. */
+  async attach(ref: SandboxRef): Promise<ProviderSession | null> {
+    const entry = this.#entries.get(ref.id);
+    return entry && (await this.#lives(entry)) ? this.#guard(entry, "attached") : null;
+  }
+
+  /** The living sandboxes with all the given labels. */
+  async *list(options: ListOptions = {}): AsyncGenerator<SandboxInfo> {
+    const wanted = Object.entries(options.labels ?? {});
+    for (const entry of [...this.#entries.values()]) {
+      if (!wanted.every(([key, value]) => entry.labels[key] === value)) continue;
+      const info = await (await this.#guard(entry, "attached")).info();
+      if (info.state !== "gone") yield info;
+    }
+  }
+
+  #named(name: string): Entry | undefined {
+    return [...this.#entries.values()].find((entry) => entry.name === name);
+  }
+
+  /** Forgets a session whose backend has died by itself. */
+  async #lives(entry: Entry): Promise<boolean> {
+    const session = await entry.session.catch(() => undefined);
+    if (session && (await session.info()).state !== "gone") return true;
+    this.#entries.delete(entry.id);
+    return false;
+  }
+
+  async #start(options: CreateOptions, fingerprint: string, make: SessionFactory): Promise<ProviderSession> {
+    const id = randomUUID();
+    const entry: Entry = {
+      id,
+      name: options.name,
+      labels: options.labels ?? {},
+      fingerprint,
+      session: make({ id }),
+      tenancy: { provider: this.#provider, id, createdAt: new Date(), lifetime: options.lifetime ?? {}, busy: 0 },
+    };
+    this.#entries.set(id, entry);
+    try {
+      await entry.session;
+    } catch (error) {
+      this.#entries.delete(id);
+      throw error;
+    }
+    const session = await this.#guard(entry, "created");
+    session.startClock();
+    return session;
+  }
+
+  async #guard(entry: Entry, origin: SandboxInfo["origin"]) {
+    const session = await entry.session;
+    return guardSession(session, entry.tenancy, { origin, name: entry.name, labels: entry.labels }, () =>
+      this.#entries.delete(entry.id),
+    );
+  }
+}
+
+/** Two creates of one name agree when these do; callbacks, signals and file content are not part of it. */
+function fingerprintOf(options: CreateOptions): string {
+  const { signal, onProgress, approve, files, createTimeoutMs, name, ...lasting } = options;
+  return JSON.stringify({ ...lasting, files: Object.keys(files ?? {}).sort() }, (_, value) =>
+    value && typeof value === "object" && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it, vi } from "vitest";
+import { Process } from "../src/process.js";
+import type { ProcessExit, ProviderProcess } from "../src/provider.js";
+
+/** A provider's process under the test's control, at the border of the contract. */
+function providerProcess() {
+  let exit: (exit: ProcessExit) => void = () => undefined;
+  let bury: () => void = () => undefined;
+  const exited = new Promise<ProcessExit>((resolve) => {
+    exit = resolve;
+  });
+  const gone = new Promise<void>((resolve) => {
+    bury = resolve;
+  });
+  const signals: string[] = [];
+  const empty = () => new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+  const process: ProviderProcess = {
+    id: "1",
+    pid: 1,
+    stdout: empty(),
+    stderr: empty(),
+    write: async () => undefined,
+    closeStdin: async () => undefined,
+    kill: async (signal) => void signals.push(signal),
+    exited,
+    gone,
+  };
+  return { process, exit, bury, signals };
+}
+
+const owner = () => ({ provider: "test", sandboxId: "s", abandon: vi.fn(async () => undefined) });
+
+describe("Process", () => {
+  it("gives the sandbox up when death is not confirmed", { timeout: 15_000 }, async () => {
+    const { process, exit, signals } = providerProcess();
+    const lost = owner();
+    const running = new Process(process, ["x"], { timeoutMs: 10, killGraceMs: 10 }, lost);
+    // The leader is dead but something of its tree is not.
+    setTimeout(() => exit({ exitCode: null, signal: "SIGKILL" }), 50);
+    await expect(running.wait()).rejects.toMatchObject({ code: "SANDBOX_LOST" });
+    expect(signals).toEqual(["SIGTERM", "SIGKILL"]);
+    expect(lost.abandon).toHaveBeenCalledOnce();
+  });
+
+  it("settles a timeout only when the whole tree is gone", async () => {
+    const { process, exit, bury } = providerProcess();
+    const running = new Process(process, ["x"], { timeoutMs: 10 }, owner());
+    let settled = false;
+    const result = running.wait().finally(() => {
+      settled = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    exit({ exitCode: null, signal: "SIGTERM" });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(settled).toBe(false);
+    bury();
+    expect(await result).toMatchObject({ reason: "timeout", signal: "SIGTERM" });
+  });
+
+  it("leaves background children alone after a normal end", async () => {
+    const { process, exit, signals } = providerProcess();
+    const running = new Process(process, ["x"], { timeoutMs: 10_000 }, owner());
+    exit({ exitCode: 0 });
+    expect(await running.wait()).toMatchObject({ reason: "exited", exitCode: 0 });
+    expect(signals).toEqual([]);
+  });
+
+  it("takes the end that came first as the reason", async () => {
+    const { process, exit, bury } = providerProcess();
+    const running = new Process(process, ["x"], { timeoutMs: 20, killGraceMs: 1000 }, owner());
+    await vi.waitFor(() => expect(running.info.running).toBe(true));
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    exit({ exitCode: 0 });
+    bury();
+    expect(await running.wait()).toMatchObject({ reason: "timeout", exitCode: null, ok: false });
+  });
+
+  it("rejects with what the listener threw, after the tree is gone", async () => {
+    const { process, exit, bury, signals } = providerProcess();
+    const noisy = {
+      ...process,
+      stdout: new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array([65])) }),
+    };
+    const onOutput = () => {
+      throw new Error("listener");
+    };
+    const running = new Process(noisy, ["x"], { onOutput }, owner());
+    await vi.waitFor(() => expect(signals).toContain("SIGKILL"));
+    exit({ exitCode: null, signal: "SIGKILL" });
+    bury();
+    await expect(running.wait()).rejects.toThrow("listener");
+  });
+
+  it("names a lost backend as an error, never as an exit code", async () => {
+    const { process } = providerProcess();
+    const exited = Promise.reject(new Error("channel closed"));
+    const running = new Process({ ...process, exited }, ["x"], {}, owner());
+    await expect(running.wait()).rejects.toThrow("channel closed");
+  });
+});
