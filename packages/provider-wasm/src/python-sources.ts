@@ -22,7 +22,7 @@ export function readPythonSources(pyodideDirectory: string): PythonSources {
     // A listing from the broker brings the types along; one round trip instead of one for each name.
     [
       /child=FS\.lookupNode\(stream\.node,name\)/,
-      "child=stream.getdents.entries?.get(name)??FS.lookupNode(stream.node,name)",
+      "child=stream.getdents.types?.get(name)??FS.lookupNode(stream.node,name)",
     ],
   ]);
   const noImport = 'const __noImport=()=>Promise.reject(new Error("import() is disabled"));';

@@ -160,7 +160,8 @@ function natural(value: unknown): number {
   return value as number;
 }
 
+/** Whole milliseconds: what every reader of the time can hold exactly. */
 function time(value: unknown): number {
   if (typeof value !== "number" || !Number.isFinite(value)) throw new FileError("EINVAL", "a time");
-  return value;
+  return Math.floor(value);
 }

@@ -77,7 +77,7 @@ export function createBrokerFiles(python: Pyodide, host: HostApi): void {
       const local = node === root ? ["dev", "lib", "proc"] : [];
       const names = [".", "..", ...local, ...entries.map(([name]) => name)];
       // The patched getdents takes types from here instead of looking up every name (see python-sources.ts).
-      return Object.assign(names, { entries: new Map(entries.map(([name, ino, mode]) => [name, { id: ino, mode }])) });
+      return Object.assign(names, { types: new Map(entries.map(([name, ino, mode]) => [name, { id: ino, mode }])) });
     },
     statfs: () => call<Record<string, number>>("statfs", []),
   };
