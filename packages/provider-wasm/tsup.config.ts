@@ -12,7 +12,10 @@ const alone: Options = {
 
 export default defineConfig([
   { ...base, entry: ["src/index.ts"], clean: false },
-  { ...alone, entry: { child: "src/broker/child.ts", worker: "src/worker/worker.ts", "build-snapshot": "src/snapshot/build.ts" } },
+  {
+    ...alone,
+    entry: { child: "src/broker/child.ts", worker: "src/worker/worker.ts", "build-snapshot": "src/snapshot/build.ts" },
+  },
   {
     ...alone,
     entry: { realm: "src/guest/realm.ts" },

@@ -2,7 +2,12 @@ import type { FileInfo, ListFilesOptions, ProcessExit, ProviderCell, WriteOption
 
 /** What is started in a worker. */
 export type Job =
-  | { readonly kind: "program"; readonly argv: readonly string[]; readonly stdin: boolean; readonly mergeStderr: boolean }
+  | {
+      readonly kind: "program";
+      readonly argv: readonly string[];
+      readonly stdin: boolean;
+      readonly mergeStderr: boolean;
+    }
   | { readonly kind: "kernel" };
 
 /** Where and with what it runs. */
@@ -18,7 +23,8 @@ export type WriteFileOptions = Pick<WriteOptions, "mode" | "permissions"> & { re
 
 /** The calls that the caller's process makes to the child, by name: arguments and result. */
 export interface Calls {
-  start: { args: [job: Job, place: JobPlace]; result: { id: string; pid: number } };
+  /** Answered with its process id once it has its turn. */
+  start: { args: [id: string, job: Job, place: JobPlace]; result: number };
   /** Gives input; answered when it is accepted. */
   write: { args: [id: string, bytes: Uint8Array]; result: null };
   closeInput: { args: [id: string]; result: null };
@@ -34,6 +40,7 @@ export interface Calls {
   list: { args: [path: string, options: ListFilesOptions]; result: FileRecord[] };
   mkdir: { args: [path: string]; result: null };
   move: { args: [from: string, to: string]; result: null };
+  symlink: { args: [target: string, path: string]; result: null };
   remove: { args: [path: string, recursive: boolean]; result: boolean };
   openRead: { args: [path: string, offset: number]; result: number };
   /** Empty at the end of the file. */

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import type { ChildOptions } from "../protocol.js";
 import { readPythonSources } from "../python-sources.js";
 import type { SnapshotInfo } from "../snapshot/snapshot.js";
-import type { ScriptCaches } from "../worker/realm-host.js";
 import type { WorkerAssets } from "../worker/worker.js";
 import { limitMemory } from "./wasm-memory.js";
 
@@ -25,11 +24,6 @@ export function loadAssets({ pyodide, artifacts, memoryMiB }: ChildOptions): Sha
     pages: shared(readFileSync(`${artifacts}/snapshot.bin`)),
     growPages: Math.max(0, snapshot.size / 65_536 - initialPages),
   };
-}
-
-/** Caches of compiled scripts that the build left for this version of V8; none for another. */
-export function loadCaches({ artifacts }: ChildOptions): ScriptCaches {
-  return {};
 }
 
 /** Pyodide wants a lock file of its own version; without packages there is nothing to look up. */

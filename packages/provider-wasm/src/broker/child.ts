@@ -3,7 +3,7 @@
  * caller's process; guest code runs in worker threads only. The process ends with its parent.
  */
 import type { CallName, Calls, ChildOptions, FromChild, ToChild } from "../protocol.js";
-import { loadAssets, loadCaches } from "./assets.js";
+import { loadAssets } from "./assets.js";
 import { FileError } from "./file-error.js";
 import { FileSystem } from "./filesystem.js";
 import { HostFiles } from "./host-files.js";
@@ -12,7 +12,9 @@ import { Jobs } from "./jobs.js";
 import { watchMemory } from "./limits.js";
 import { ensureDirectory } from "./path-resolver.js";
 
-type Handlers = { readonly [Name in CallName]: (...args: Calls[Name]["args"]) => Calls[Name]["result"] | Promise<Calls[Name]["result"]> };
+type Handlers = {
+  readonly [Name in CallName]: (...args: Calls[Name]["args"]) => Calls[Name]["result"] | Promise<Calls[Name]["result"]>;
+};
 
 const directories = ["/workspace", "/app", "/tmp", "/tools", "/home/user"];
 
@@ -27,7 +29,7 @@ for (const path of [...directories, options.workdir]) ensureDirectory(files, pat
 ensureDirectory(files, "/tmp").mode = 0o1777;
 
 const hostFiles = new HostFiles(files);
-const jobs = new Jobs(options, loadAssets(options), loadCaches(options), files, listen);
+const jobs = new Jobs(options, loadAssets(options), files, listen);
 watchMemory(jobs, options.memoryMiB, () => files.quota.used);
 process.on("message", (message: ToChild) => {
   if (message.type === "taken") jobs.get(message.job)?.taken(message.stream, message.bytes);
@@ -35,7 +37,7 @@ process.on("message", (message: ToChild) => {
 });
 send({ type: "ready" });
 
-function listen({ id }: { readonly id: string }): JobListener {
+function listen(id: string): JobListener {
   return {
     output: (stream, bytes) => send({ type: "output", job: id, stream, bytes }),
     ended: (exit) => send({ type: "ended", job: id, exit }),
@@ -65,7 +67,7 @@ function handlers(): Handlers {
     return null;
   };
   return {
-    start: (job, place) => jobs.start(job, place),
+    start: (id, job, place) => jobs.start(id, job, place),
     write: (id, bytes) => onJob(id, (job) => job.write(bytes)),
     closeInput: (id) => onJob(id, (job) => job.closeInput()),
     signal: (id, signal) => onJob(id, (job) => job.signal(signal)),
@@ -80,6 +82,7 @@ function handlers(): Handlers {
     list: (path, listing) => hostFiles.list(path, listing),
     mkdir: (path) => done(() => hostFiles.mkdir(path)),
     move: (from, to) => done(() => hostFiles.move(from, to)),
+    symlink: (target, path) => done(() => hostFiles.symlink(target, path)),
     remove: (path, recursive) => hostFiles.remove(path, recursive),
     openRead: (path, offset) => hostFiles.openRead(path, offset),
     read: (handle, length) => hostFiles.read(handle, length),

@@ -52,6 +52,12 @@ export class HostFiles {
     this.#files.rename(source.parent, source.name, target.parent, target.name);
   }
 
+  symlink(target: string, path: string): void {
+    const { parent, name, inode } = resolvePath(this.#files, path, { followLast: false, makeParents: true });
+    if (inode) throw new FileError("EEXIST", path);
+    this.#files.createLink(parent, name, target);
+  }
+
   remove(path: string, recursive: boolean): boolean {
     const { parent, name, inode } = this.#find(path);
     if (!inode || !parent) return false;

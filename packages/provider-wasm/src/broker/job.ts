@@ -1,6 +1,6 @@
 import type { ProviderCell } from "@sandkit/core";
 import type { LinkRequest } from "../link.js";
-import type { Job as JobRequest, JobExit, JobPlace, OutputStream } from "../protocol.js";
+import type { JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestFiles } from "./guest-files.js";
@@ -22,7 +22,6 @@ interface WaitingCell {
 
 /** One program or kernel: what its interpreter asks, and what the caller does to it. */
 export class Job {
-  readonly id: string;
   readonly pid: number;
   readonly request: JobRequest;
   readonly #place: JobPlace;
@@ -40,15 +39,8 @@ export class Job {
   /** The kernel's question for its next cell. */
   #asking: { readonly timer: NodeJS.Timeout | undefined } | undefined;
 
-  constructor(
-    names: { readonly id: string; readonly pid: number },
-    request: JobRequest,
-    place: JobPlace,
-    files: FileSystem,
-    listener: JobListener,
-  ) {
-    this.id = names.id;
-    this.pid = names.pid;
+  constructor(pid: number, request: JobRequest, place: JobPlace, files: FileSystem, listener: JobListener) {
+    this.pid = pid;
     this.request = request;
     this.#place = place;
     this.#listener = listener;
@@ -132,33 +124,37 @@ export class Job {
   }
 
   #answer(worker: GuestWorker, { operation, args, data }: LinkRequest): void {
-    const values = args as unknown[];
-    if (operation.startsWith("fs.")) return this.#file(worker, operation.slice(3), args, data);
-    switch (operation) {
-      case "job":
-        return worker.link.reply({ ...this.request, ...this.#place, pid: this.pid });
-      case "stdin":
-        return this.#input.read(Number(values[0]), (bytes) => {
-          if (bytes) worker.link.replyArea.set(bytes);
-          worker.link.reply(bytes ? bytes.length : -1, bytes?.length);
-        });
-      case "cell":
-        return this.#askForCell(worker, Number(values[0]));
-      case "done":
-        this.#finishCell(worker, values[0] as Record<string, unknown>);
-        return worker.link.reply(null);
-      case "handle":
-        if (values[1] === "default") this.#caught.delete(Number(values[0]));
-        else this.#caught.add(Number(values[0]));
-        return worker.link.reply(null);
-      case "exit":
-        return this.end(typeof values[0] === "number" ? { exitCode: values[0] & 0xff } : signalled(values[0]));
-      case "fatal":
-        return this.end({ exitCode: null, signal: "SIGABRT", crash: String(values[0]) });
-      default:
-        throw new Error(`no operation ${operation}`);
+    if (operation.startsWith("fs.")) {
+      this.#file(worker, operation.slice(3), args, data);
+      return;
     }
+    const answer = Object.hasOwn(this.#operations, operation) ? this.#operations[operation] : undefined;
+    if (!answer || !Array.isArray(args)) throw new Error(`no operation ${operation}`);
+    answer(worker, ...args);
   }
+
+  /** What an interpreter may ask besides files. Its arguments can be anything. */
+  readonly #operations: Readonly<Record<string, (worker: GuestWorker, ...args: unknown[]) => void>> = {
+    job: ({ link }) => link.reply({ ...this.request, ...this.#place, pid: this.pid }),
+    stdin: ({ link }, limit) => {
+      this.#input.read(Math.min(Number(limit), link.replyArea.length), (bytes) => {
+        if (bytes) link.replyArea.set(bytes);
+        link.reply(bytes ? bytes.length : -1, bytes?.length);
+      });
+    },
+    cell: (worker, ms) => this.#askForCell(worker, Number(ms)),
+    done: (worker, result) => {
+      this.#finishCell(worker, result as Record<string, unknown>);
+      worker.link.reply(null);
+    },
+    handle: ({ link }, signal, how) => {
+      if (how === "default") this.#caught.delete(Number(signal));
+      else this.#caught.add(Number(signal));
+      link.reply(null);
+    },
+    exit: (_worker, how) => this.end(typeof how === "number" ? { exitCode: how & 0xff } : signalled(how)),
+    fatal: (_worker, message) => this.end({ exitCode: null, signal: "SIGABRT", crash: String(message) }),
+  };
 
   #file(worker: GuestWorker, operation: string, args: unknown, data: Uint8Array): void {
     try {

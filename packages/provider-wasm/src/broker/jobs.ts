@@ -1,4 +1,4 @@
-import type { ChildOptions, Job as JobRequest, JobPlace } from "../protocol.js";
+import type { ChildOptions, JobPlace, Job as JobRequest } from "../protocol.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
 import type { SharedAssets } from "./assets.js";
 import { FileError } from "./file-error.js";
@@ -15,47 +15,41 @@ export class Jobs {
   readonly #options: ChildOptions;
   readonly #assets: SharedAssets;
   readonly #files: FileSystem;
-  readonly #listen: (job: { readonly id: string }) => JobListener;
+  readonly #listen: (id: string) => JobListener;
   readonly #jobs = new Map<string, Job>();
-  readonly #queue: Job[] = [];
+  readonly #queue: { readonly job: Job; readonly started: () => void }[] = [];
   #warm: GuestWorker[] = [];
-  #caches: ScriptCaches;
-  #wantCaches: boolean;
+  #caches: ScriptCaches = {};
+  #wantCaches = true;
   #nextPid = 2;
 
-  constructor(
-    options: ChildOptions,
-    assets: SharedAssets,
-    caches: ScriptCaches,
-    files: FileSystem,
-    listen: (job: { readonly id: string }) => JobListener,
-  ) {
+  constructor(options: ChildOptions, assets: SharedAssets, files: FileSystem, listen: (id: string) => JobListener) {
     this.#options = options;
     this.#assets = assets;
-    this.#caches = caches;
-    this.#wantCaches = !caches.runtime;
     this.#files = files;
     this.#listen = listen;
     this.#refill();
   }
 
-  start(request: JobRequest, place: JobPlace): { id: string; pid: number } {
+  /** Starts a job when it is its turn, and then gives its process id. One that is ended before never starts. */
+  start(id: string, request: JobRequest, place: JobPlace): Promise<number> {
     if (inodeAt(this.#files, place.cwd).kind !== "directory") throw new FileError("ENOTDIR", place.cwd);
     const pid = this.#nextPid++;
-    const names = { id: `${request.kind}-${pid}`, pid };
-    const listener = this.#listen(names);
-    const job: Job = new Job(names, request, place, this.#files, {
-      output: (stream, bytes) => listener.output(stream, bytes),
-      ended: (exit) => {
-        this.#jobs.delete(names.id);
-        listener.ended(exit);
-        this.#startQueued();
-      },
+    const listener = this.#listen(id);
+    return new Promise((resolve) => {
+      const job: Job = new Job(pid, request, place, this.#files, {
+        output: (stream, bytes) => listener.output(stream, bytes),
+        ended: (exit) => {
+          this.#jobs.delete(id);
+          listener.ended(exit);
+          resolve(pid);
+          this.#startQueued();
+        },
+      });
+      this.#jobs.set(id, job);
+      this.#queue.push({ job, started: () => resolve(pid) });
+      this.#startQueued();
     });
-    this.#jobs.set(names.id, job);
-    this.#queue.push(job);
-    this.#startQueued();
-    return names;
   }
 
   get(id: string): Job | undefined {
@@ -70,10 +64,14 @@ export class Jobs {
   #startQueued(): void {
     while (this.#queue.length > 0) {
       const programs = this.running().filter((job) => job.request.kind === "program").length;
-      const next = this.#queue.findIndex(({ request }) => request.kind === "kernel" || programs < this.#options.maxWorkers);
-      if (next < 0) return;
-      const [job] = this.#queue.splice(next, 1);
-      if (job && !job.ended) job.start(this.#takeWorker());
+      const next = this.#queue.findIndex(
+        ({ job }) => job.ended || job.request.kind === "kernel" || programs < this.#options.maxWorkers,
+      );
+      const [turn] = next < 0 ? [] : this.#queue.splice(next, 1);
+      if (!turn) return;
+      if (turn.job.ended) continue;
+      turn.job.start(this.#takeWorker());
+      turn.started();
     }
   }
 
@@ -95,6 +93,11 @@ export class Jobs {
     const keep = (caches: ScriptCaches) => {
       this.#caches = caches;
     };
-    return new GuestWorker(`${this.#options.artifacts}/worker.mjs`, this.#assets, this.#caches, want ? keep : undefined);
+    return new GuestWorker(
+      `${this.#options.artifacts}/worker.mjs`,
+      this.#assets,
+      this.#caches,
+      want ? keep : undefined,
+    );
   }
 }

@@ -167,7 +167,12 @@ function bytes(buffer: Uint8Array, offset: number, length: number): Uint8Array {
 }
 
 function changesOf({ mode, size, atime, mtime }: AttributeChanges): AttributeChanges {
-  return { ...(mode != null && { mode }), ...(size != null && { size }), ...(atime != null && { atime: +atime }), ...(mtime != null && { mtime: +mtime }) };
+  return {
+    ...(mode != null && { mode }),
+    ...(size != null && { size }),
+    ...(atime != null && { atime: +atime }),
+    ...(mtime != null && { mtime: +mtime }),
+  };
 }
 
 function removeLocal(FS: FileSystem, path: string): void {

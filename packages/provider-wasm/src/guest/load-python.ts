@@ -65,10 +65,13 @@ async function instantiate(host: HostApi, assets: PythonAssets, settings: Settin
     if (!module) throw new Error("the interpreter is instantiated already");
     Object.setPrototypeOf(module, WebAssembly.Module.prototype);
     const marker = Symbol("error marker");
-    Object.assign(imports.env ?? {}, errorMarker() ?? {
-      Jsv_GetError_import: () => marker,
-      JsvError_Check: (value: unknown) => value === marker,
-    });
+    Object.assign(
+      imports.env ?? {},
+      errorMarker() ?? {
+        Jsv_GetError_import: () => marker,
+        JsvError_Check: (value: unknown) => value === marker,
+      },
+    );
     const instance = new WebAssembly.Instance(module, imports);
     if (assets.growPages > 0) (instance.exports.memory as WebAssembly.Memory).grow(assets.growPages);
     const taken = module;

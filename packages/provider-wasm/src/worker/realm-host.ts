@@ -61,16 +61,16 @@ export function copyInto(realm: Realm, bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-function primitives(
-  fire: (id: number) => void,
-): Pick<HostApi, "random" | "now" | "decode" | "encode" | "timer"> {
+function primitives(fire: (id: number) => void): Pick<HostApi, "random" | "now" | "decode" | "encode" | "timer"> {
   const decoders = new Map<string, InstanceType<typeof TextDecoder> | 0>();
   const encoder = new TextEncoder();
   return {
     random(bytes) {
       // Refuses more than 64 KiB at a time.
       for (let start = 0; start < bytes.length; start += 65_536) {
-        webcrypto.getRandomValues(new Uint8Array(bytes.buffer, bytes.byteOffset + start, Math.min(65_536, bytes.length - start)));
+        webcrypto.getRandomValues(
+          new Uint8Array(bytes.buffer, bytes.byteOffset + start, Math.min(65_536, bytes.length - start)),
+        );
       }
     },
     now: () => performance.now(),
@@ -84,7 +84,9 @@ function primitives(
       if (decoder === 0) return 0;
       try {
         // A copy: the decoder refuses shared memory, and must not see bytes that change under it.
-        return decoder.decode(Uint8Array.prototype.slice.call(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)));
+        return decoder.decode(
+          Uint8Array.prototype.slice.call(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)),
+        );
       } catch (error) {
         if (error instanceof TypeError) return null;
         throw error;
