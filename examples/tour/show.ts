@@ -18,7 +18,7 @@ export function showCall({ tool, arguments: given }: TourCall): string {
 /** The text of a result, with the time it took. */
 export function showResult(text: string, milliseconds: number, ok: boolean): string {
   const mark = ok ? paint("green", "✓") : paint("red", "✗");
-  return block(`${arrow("←")} ${mark} ${paint("dim", `${milliseconds.toFixed(0)} ms`)}`, text);
+  return block(`${arrow("←")} ${mark} ${paint("dim", `${milliseconds.toFixed(0)} ms`)}`, text.replace("\n\n", "\n"));
 }
 
 /** The heading of a step. */
