@@ -37,7 +37,7 @@ describe("the cases", () => {
     for (const { id, title } of conformanceCases) {
       expect(id).toMatch(/^[a-z0-9]+(\.[a-z0-9-]+)+$/);
       expect(groups).toContain(id.split(".")[0]);
-      expect(title).not.toMatch(/^[A-Z][a-z]|[.!]$/);
+      expect(title).not.toMatch(/[.!]$/);
     }
   });
 
