@@ -29,8 +29,13 @@ export function cellResult(used: Used<CellResult>, context: RunContext): CallToo
     ...displaySections(result, images),
     ...(result.error === undefined ? [] : [{ label: "error", text: result.error.traceback || result.error.message }]),
   ];
-  const state = result.stateLost ? " Variables of earlier cells are lost; files are kept." : "";
+  const state = stateSentence(result);
   return assemble(used, context, endOf(result, context) + state, sections, images);
+}
+
+function stateSentence({ stateLost, reason }: CellResult): string {
+  if (stateLost) return " Variables of earlier cells are lost; files are kept.";
+  return reason === "timeout" ? " Variables of earlier cells are kept." : "";
 }
 
 type Ran = Pick<ExecResult, "exitCode" | "signal" | "reason" | "durationMs" | "stdout" | "stderr"> &
@@ -46,7 +51,8 @@ function assemble(
   const { result, entry, notice } = used;
   const body = joinSections(sections, context.config.outputChars);
   const sandbox = used.introduce ? ` Sandbox: ${entry.handle} (pass it as sandbox_id to go on in it).` : "";
-  const lines = [notice, end + sandbox, "", body.text || (images.blocks.length > 0 ? "" : "(no output)")];
+  const text = body.text || (images.blocks.length > 0 ? undefined : "(no output)");
+  const lines = [notice, end + sandbox, ...(text === undefined ? [] : ["", text])];
   return {
     content: [{ type: "text", text: lines.filter((line) => line !== undefined).join("\n") }, ...images.blocks],
     _meta: {

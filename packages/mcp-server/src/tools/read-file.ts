@@ -52,7 +52,8 @@ async function listing(sandbox: Sandbox, path: string): Promise<string> {
   const entries = await sandbox.files.list(path, { limit: maxEntries + 1 });
   const lines = entries.slice(0, maxEntries).map(describeEntry);
   if (entries.length > maxEntries) lines.push(`[... more than ${maxEntries} entries: list a part of it with code ...]`);
-  return [`${path} (directory, ${lines.length === 0 ? "empty" : `${lines.length} entries`})`, ...lines].join("\n");
+  const count = lines.length === 0 ? "empty" : lines.length === 1 ? "1 entry" : `${lines.length} entries`;
+  return [`${path} (directory, ${count})`, ...lines].join("\n");
 }
 
 function describeEntry(info: FileInfo): string {
