@@ -37,8 +37,7 @@ export const readFile = defineTool({
       if (info.type === "directory") return [textBlock(await listing(sandbox, input.path))];
       return await fileContent(sandbox, info, input.path, range, call);
     });
-    const notice = used.notice === undefined ? [] : [textBlock(used.notice)];
-    return { content: [...notice, ...used.result], _meta: { "sandkit/run": { sandbox: used.entry.handle } } };
+    return { content: used.result, _meta: { "sandkit/run": { sandbox: used.entry.handle } } };
   },
 });
 
