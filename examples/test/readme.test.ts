@@ -10,7 +10,7 @@ const readme = readFileSync(`${root}README.md`, "utf8");
 const execute = promisify(execFile);
 
 /** Every block of code that is followed by its output. */
-const shown = [...readme.matchAll(/```(ts|sh)\n([\s\S]*?)```\n```text\n([\s\S]*?)```/g)].map(
+const shown = [...readme.matchAll(/```(ts|sh)\n((?:(?!```)[\s\S])*)```\n```text\n([\s\S]*?)```/g)].map(
   ([, language = "", code = "", output = ""]) => ({ language, code, output }),
 );
 

@@ -1,10 +1,11 @@
 /**
  * The revenue that the report must find, reckoned here a second time: the tour compares the two.
- * The export quotes no field, so its lines can be split at commas.
+ * Of quoted fields it needs none, so they are left out before a line is split at its commas.
  */
 export function shippedRevenue(csv: string): string {
   const [, ...lines] = csv.trim().split("\n");
-  const orders = new Map(lines.map((line) => [line.split(",")[0], line.split(",")]));
+  const fields = lines.map((line) => line.replaceAll(/"[^"]*"/g, "").split(","));
+  const orders = new Map(fields.map((order) => [order[0], order]));
   let tenThousandths = 0;
   for (const order of orders.values()) {
     const [quantity = "", price = "", discount = "", status = ""] = order.slice(6);

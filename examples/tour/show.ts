@@ -1,7 +1,9 @@
 import { styleText } from "node:util";
 import type { TourCall } from "./steps.js";
 
-const maxLines = 12;
+/** Longer texts are shown with this much of their head and of their tail. */
+const headLines = 6;
+const tailLines = 5;
 
 /** A call as one reads it: the tool, then what it is given. */
 export function showCall({ tool, arguments: given }: TourCall): string {
@@ -16,7 +18,7 @@ export function showCall({ tool, arguments: given }: TourCall): string {
 /** The text of a result, with the time it took. */
 export function showResult(text: string, milliseconds: number, ok: boolean): string {
   const mark = ok ? paint("green", "✓") : paint("red", "✗");
-  return block(`${arrow("←")} ${mark} ${paint("dim", `${milliseconds.toFixed(0)} ms`)}`, text);
+  return block(`${arrow("←")} ${mark} ${paint("dim", `${milliseconds.toFixed(0)} ms`)}`, text.replace("\n\n", "\n"));
 }
 
 /** The heading of a step. */
@@ -26,8 +28,9 @@ export function showTitle(number: number, title: string): string {
 
 function block(head: string, text: string): string {
   const lines = text.trimEnd().split("\n");
-  const hidden = lines.length - maxLines;
-  const shown = hidden > 1 ? [...lines.slice(0, maxLines - 2), `… ${hidden + 1} more lines`, lines.at(-1)] : lines;
+  const hidden = lines.length - headLines - tailLines;
+  const cut = [...lines.slice(0, headLines), paint("dim", `… ${hidden} more lines`), ...lines.slice(-tailLines)];
+  const shown = hidden > 1 ? cut : lines;
   return [head, ...shown.map((line) => `       ${line}`)].join("\n");
 }
 

@@ -11,7 +11,7 @@ describe.each(["wasm", "@sandkit/provider-local"])("Ctrl-C with --provider %s", 
 
   it("reaches the program, which may tidy up and choose its exit code", async () => {
     const running = run(
-      "import time\nprint('ready', flush=True)\ntry: time.sleep(60)\nexcept KeyboardInterrupt:\n print('tidied')\n raise SystemExit(3)",
+      "import time\ntry:\n print('ready', flush=True)\n time.sleep(60)\nexcept KeyboardInterrupt:\n print('tidied')\n raise SystemExit(3)",
     );
     await running.printed("ready");
     pressCtrlC(running);
@@ -27,7 +27,7 @@ describe.each(["wasm", "@sandkit/provider-local"])("Ctrl-C with --provider %s", 
 
   it("kills a program that ignores it, the second time", async () => {
     const running = run(
-      "import time\nprint('ready', flush=True)\nwhile True:\n try: time.sleep(60)\n except KeyboardInterrupt: print('no', flush=True)",
+      "import time\nwhile True:\n try:\n  print('ready', flush=True)\n  time.sleep(60)\n except KeyboardInterrupt: print('no', flush=True)",
     );
     await running.printed("ready");
     pressCtrlC(running);

@@ -1,5 +1,9 @@
 import type { Process } from "@sandkit/core";
 
+/** For a program that is still there this long after its interrupt. */
+const hintAfterMs = 700;
+const hint = "\nstill running; Ctrl-C again kills it\n";
+
 /** What the signals of this process mean for the program that it runs. */
 export class Interrupts implements Disposable {
   /** Aborts what has no program yet: the creation of the sandbox. */
@@ -9,6 +13,7 @@ export class Interrupts implements Disposable {
   #process: Process | undefined;
   #count = 0;
   #exitCode: number | undefined;
+  #hint: NodeJS.Timeout | undefined;
 
   constructor() {
     this.creation = this.#abort.signal;
@@ -37,6 +42,7 @@ export class Interrupts implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    clearTimeout(this.#hint);
     for (const [signal, handler] of this.#handlers) process.off(signal, handler);
   }
 
@@ -47,7 +53,7 @@ export class Interrupts implements Disposable {
       this.#end(130);
       return;
     }
-    if (process.stderr.isTTY) process.stderr.write("\ninterrupting; Ctrl-C again kills it\n");
+    if (process.stderr.isTTY) this.#hint = setTimeout(() => process.stderr.write(hint), hintAfterMs);
     this.#process.kill("SIGINT").catch(() => this.#end(130));
   }
 

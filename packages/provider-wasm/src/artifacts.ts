@@ -1,0 +1,31 @@
+import { existsSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The exact Pyodide that the snapshot is made with. */
+export const pyodideVersion = "314.0.7";
+
+/** Where the files lie that a sandbox's child process is made from. */
+export interface Artifacts {
+  /** Our built files: `child.mjs`, `worker.mjs`, `realm.js`, the snapshot. */
+  readonly directory: string;
+  /** Pyodide's package. */
+  readonly pyodide: string;
+}
+
+/** Finds them beside this file, or in `dist` when this file runs from its source. */
+export function findArtifacts(): Artifacts {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const directory = existsSync(join(here, "child.mjs")) ? here : join(here, "../dist");
+  const pyodide = dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
+  // The permissions of the child are given by real paths.
+  return { directory: realpathSync(directory), pyodide: realpathSync(pyodide) };
+}
+
+/** What is missing in the build; undefined when it is complete. */
+export function missingArtifact({ directory }: Artifacts): string | undefined {
+  return ["child.mjs", "worker.mjs", "realm.js", "snapshot.json", "snapshot.bin"].find(
+    (name) => !existsSync(join(directory, name)),
+  );
+}

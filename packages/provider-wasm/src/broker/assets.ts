@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import type { ChildOptions } from "../protocol.js";
+import { readPythonSources } from "../python-sources.js";
+import type { SnapshotInfo } from "../snapshot/snapshot.js";
+import type { WorkerAssets } from "../worker/worker.js";
+import { limitMemory } from "./wasm-memory.js";
+
+/** What all workers of a sandbox are made from. */
+export type SharedAssets = Omit<WorkerAssets, "link" | "wantCaches" | "caches">;
+
+const pagesPerMiB = 16;
+
+/** Reads Pyodide and our snapshot of it, and compiles the interpreter with its memory capped. */
+export function loadAssets({ pyodide, artifacts, memoryMiB }: ChildOptions): SharedAssets {
+  const snapshot = JSON.parse(readFileSync(`${artifacts}/snapshot.json`, "utf8")) as SnapshotInfo;
+  const { module, initialPages } = limitMemory(readFileSync(`${pyodide}/pyodide.asm.wasm`), memoryMiB * pagesPerMiB);
+  const sources = readPythonSources(pyodide);
+  return {
+    module: new WebAssembly.Module(module),
+    scripts: { realm: readFileSync(`${artifacts}/realm.js`, "utf8"), ...sources },
+    stdlib: shared(readFileSync(`${pyodide}/python_stdlib.zip`)),
+    lock: emptyLock(readFileSync(`${pyodide}/pyodide-lock.json`, "utf8")),
+    snapshot,
+    pages: shared(readFileSync(`${artifacts}/snapshot.bin`)),
+    growPages: Math.max(0, snapshot.size / 65_536 - initialPages),
+  };
+}
+
+/** Pyodide wants a lock file of its own version; without packages there is nothing to look up. */
+export function emptyLock(lock: string): string {
+  const { info } = JSON.parse(lock) as { info: unknown };
+  return JSON.stringify({ info, packages: {} });
+}
+
+function shared(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
+}

@@ -1,0 +1,99 @@
+/**
+ * Entry of the child process: one sandbox. Its main thread is the broker, which owns the files and speaks with the
+ * caller's process; guest code runs in worker threads only. The process ends with its parent.
+ */
+import type { CallName, Calls, ChildOptions, FromChild, ToChild } from "../protocol.js";
+import { loadAssets } from "./assets.js";
+import { FileError } from "./file-error.js";
+import { FileSystem } from "./filesystem.js";
+import { HostFiles } from "./host-files.js";
+import type { Job, JobListener } from "./job.js";
+import { Jobs } from "./jobs.js";
+import { watchMemory } from "./limits.js";
+import { ensureDirectory } from "./path-resolver.js";
+
+type Handlers = {
+  readonly [Name in CallName]: (...args: Calls[Name]["args"]) => Calls[Name]["result"] | Promise<Calls[Name]["result"]>;
+};
+
+const directories = ["/workspace", "/app", "/tmp", "/tools", "/home/user"];
+
+// Nothing may outlive the caller, however busy the workers are.
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+// Ctrl-C in a terminal reaches the whole group; what it means for the sandbox is the caller's to say.
+process.on("SIGINT", () => undefined);
+
+const options = JSON.parse(process.argv[2] ?? "{}") as ChildOptions;
+const files = new FileSystem(options.diskMiB * 1024 * 1024);
+for (const path of [...directories, options.workdir]) ensureDirectory(files, path);
+ensureDirectory(files, "/tmp").mode = 0o1777;
+
+const hostFiles = new HostFiles(files);
+const jobs = new Jobs(options, loadAssets(options), files, listen);
+watchMemory(jobs, options.memoryMiB, () => files.quota.used);
+process.on("message", (message: ToChild) => {
+  if (message.type === "taken") jobs.get(message.job)?.taken(message.stream, message.bytes);
+  else void answer(message);
+});
+send({ type: "ready" });
+
+function listen(id: string): JobListener {
+  return {
+    output: (stream, bytes) => send({ type: "output", job: id, stream, bytes }),
+    ended: (exit) => send({ type: "ended", job: id, exit }),
+  };
+}
+
+async function answer({ id, name, args }: Extract<ToChild, { type: "call" }>): Promise<void> {
+  try {
+    // The arguments come from our own caller, with the types of `Calls`.
+    const handler = handlers()[name] as (...args: readonly unknown[]) => unknown;
+    send({ type: "result", id, value: (await handler(...args)) ?? null });
+  } catch (error) {
+    const errno = error instanceof FileError ? error.errno : "EIO";
+    send({ type: "failure", id, errno, message: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function handlers(): Handlers {
+  const onJob = async (id: string, action: (job: Job) => unknown): Promise<null> => {
+    const job = jobs.get(id);
+    // One that has ended takes input and signals without a word.
+    if (job) await action(job);
+    return null;
+  };
+  const done = (action: () => void): null => {
+    action();
+    return null;
+  };
+  return {
+    start: (id, job, place) => jobs.start(id, job, place),
+    write: (id, bytes) => onJob(id, (job) => job.write(bytes)),
+    closeInput: (id) => onJob(id, (job) => job.closeInput()),
+    signal: (id, signal) => onJob(id, (job) => job.signal(signal)),
+    cell: (id, code) => {
+      const job = jobs.get(id);
+      // The caller knows by the kernel's end that this cell never ran.
+      return job ? job.cell(code) : new Promise(() => undefined);
+    },
+    interrupt: (id) => onJob(id, (job) => job.interrupt()),
+    end: (id) => onJob(id, (job) => job.end({ exitCode: null, signal: "SIGKILL" })),
+    stat: (path, follow) => hostFiles.stat(path, follow),
+    list: (path, listing) => hostFiles.list(path, listing),
+    mkdir: (path) => done(() => hostFiles.mkdir(path)),
+    move: (from, to) => done(() => hostFiles.move(from, to)),
+    symlink: (target, path) => done(() => hostFiles.symlink(target, path)),
+    remove: (path, recursive) => hostFiles.remove(path, recursive),
+    openRead: (path, offset) => hostFiles.openRead(path, offset),
+    read: (handle, length) => hostFiles.read(handle, length),
+    closeRead: (handle) => done(() => hostFiles.closeRead(handle)),
+    openWrite: (path, write) => hostFiles.openWrite(path, write),
+    append: (handle, bytes) => done(() => hostFiles.append(handle, bytes)),
+    commit: (handle) => done(() => hostFiles.commit(handle)),
+    abandon: (handle) => done(() => hostFiles.abandon(handle)),
+  };
+}
+
+function send(message: FromChild): void {
+  process.send?.(message);
+}

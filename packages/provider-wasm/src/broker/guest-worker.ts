@@ -1,0 +1,115 @@
+import { Worker } from "node:worker_threads";
+import { BrokerEnd, type LinkRequest } from "../link.js";
+import type { ScriptCaches } from "../worker/realm-host.js";
+import type { WorkerAssets, WorkerMessage } from "../worker/worker.js";
+import type { SharedAssets } from "./assets.js";
+
+/** Who is told what a worker does. */
+export interface WorkerOwner {
+  /** A blocking call of the guest; it waits until `link.reply`. */
+  call(request: LinkRequest): void;
+  /** Output waits in the ring. */
+  output(): void;
+  /** The thread is gone. */
+  gone(end: WorkerEnd): void;
+}
+
+/** Why a worker's thread ended, as far as the thread itself tells. */
+export interface WorkerEnd {
+  readonly oom: boolean;
+  readonly error?: string | undefined;
+}
+
+const limits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
+
+/** One thread with one interpreter. Until it has an owner it waits for its job; it is never used for a second. */
+export class GuestWorker {
+  readonly link = new BrokerEnd();
+  readonly #worker: Worker;
+  #owner: WorkerOwner | undefined;
+  #end: WorkerEnd | undefined;
+  #error: { oom: boolean; error: string } | undefined;
+  /** The call by which it asks for its job, while it has none. */
+  #waiting: LinkRequest | undefined;
+  #signals: Int32Array | undefined;
+
+  constructor(script: string, assets: SharedAssets, caches: ScriptCaches, onCaches?: (caches: ScriptCaches) => void) {
+    const workerData: WorkerAssets = { ...assets, caches, link: this.link.memory, wantCaches: onCaches !== undefined };
+    this.#worker = new Worker(script, {
+      workerData,
+      env: {},
+      execArgv: [],
+      argv: [],
+      stdin: false,
+      stdout: true,
+      stderr: true,
+      resourceLimits: limits,
+    });
+    // Nothing of a worker's own stdout and stderr is for the user: the guest's output comes by the ring.
+    this.#worker.stdout.resume();
+    this.#worker.stderr.resume();
+    this.#worker.on("message", (message: WorkerMessage) => this.#receive(message, onCaches));
+    this.#worker.on("error", (error: Error & { code?: string }) => {
+      this.#error = { oom: error.code === "ERR_WORKER_OUT_OF_MEMORY", error: error.message };
+    });
+    this.#worker.on("exit", () => {
+      this.#end = this.#error ?? { oom: false };
+      this.#owner?.gone(this.#end);
+    });
+  }
+
+  /** Gives the worker its owner, who gets the calls from here on, beginning with the one for the job. */
+  assign(owner: WorkerOwner): void {
+    this.#owner = owner;
+    if (this.#end) owner.gone(this.#end);
+    else if (this.#waiting) owner.call(this.#waiting);
+    this.#waiting = undefined;
+  }
+
+  /** True once the thread has ended. */
+  get ended(): boolean {
+    return this.#end !== undefined;
+  }
+
+  /** True when the interpreter runs, so that signals reach it. */
+  get listening(): boolean {
+    return this.#signals !== undefined;
+  }
+
+  /** Stores a signal for the interpreter and ends its sleep. */
+  signal(number: number): void {
+    if (!this.#signals) return;
+    Atomics.store(this.#signals, 0, number);
+    Atomics.notify(this.#signals, 0);
+    this.link.interrupt();
+  }
+
+  /** Takes a signal back that has not been seen. */
+  clearSignal(): void {
+    if (this.#signals) Atomics.store(this.#signals, 0, 0);
+  }
+
+  terminate(): void {
+    void this.#worker.terminate();
+  }
+
+  #receive(message: WorkerMessage, onCaches?: (caches: ScriptCaches) => void): void {
+    if (this.#end) return;
+    if (message === "output") this.#owner?.output();
+    else if (message === "call") this.#take();
+    else if ("signals" in message) this.#signals = new Int32Array(message.signals);
+    else if ("caches" in message) onCaches?.(message.caches);
+  }
+
+  #take(): void {
+    try {
+      const request = this.link.receive();
+      if (!request) return;
+      if (this.#owner) this.#owner.call(request);
+      else this.#waiting = request;
+    } catch (error) {
+      this.#error = { oom: false, error: error instanceof Error ? error.message : String(error) };
+      this.terminate();
+    }
+  }
+}

@@ -1,0 +1,227 @@
+import type { ProviderCell } from "@sandkit/core";
+import type { LinkRequest } from "../link.js";
+import type { JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
+import { FileError } from "./file-error.js";
+import type { FileSystem } from "./filesystem.js";
+import { GuestFiles } from "./guest-files.js";
+import type { GuestWorker, WorkerEnd } from "./guest-worker.js";
+import { Input } from "./input.js";
+import { Output } from "./output.js";
+import { endsByDefault, signalNumber } from "./signal-numbers.js";
+
+/** Where the output and the end of a job go. */
+export interface JobListener {
+  output(stream: OutputStream, bytes: Uint8Array): void;
+  ended(exit: JobExit): void;
+}
+
+interface WaitingCell {
+  readonly code: string;
+  readonly resolve: (cell: ProviderCell) => void;
+}
+
+/** One program or kernel: what its interpreter asks, and what the caller does to it. */
+export class Job {
+  readonly pid: number;
+  readonly request: JobRequest;
+  readonly #place: JobPlace;
+  readonly #listener: JobListener;
+  readonly #files: GuestFiles;
+  readonly #input: Input;
+  /** Signals that the program handles; Python itself handles SIGINT. */
+  readonly #caught = new Set([2]);
+  #worker: GuestWorker | undefined;
+  #output: Output | undefined;
+  #exit: JobExit | undefined;
+  #ended = false;
+  #cell: WaitingCell | undefined;
+  #running: WaitingCell | undefined;
+  /** The kernel's question for its next cell. */
+  #asking: { readonly timer: NodeJS.Timeout | undefined } | undefined;
+
+  constructor(pid: number, request: JobRequest, place: JobPlace, files: FileSystem, listener: JobListener) {
+    this.pid = pid;
+    this.request = request;
+    this.#place = place;
+    this.#listener = listener;
+    this.#files = new GuestFiles(files);
+    this.#input = new Input(request.kind === "program" && request.stdin);
+  }
+
+  get started(): boolean {
+    return this.#worker !== undefined;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Gives the job its interpreter, and so begins it. */
+  start(worker: GuestWorker): void {
+    this.#worker = worker;
+    const merge = this.request.kind === "program" && this.request.mergeStderr;
+    this.#output = new Output(worker.link, merge, (stream, bytes) => this.#listener.output(stream, bytes));
+    worker.assign({
+      call: (request) => this.#call(worker, request),
+      output: () => this.#output?.move(),
+      gone: (end) => this.#gone(end),
+    });
+  }
+
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#input.write(bytes);
+  }
+
+  closeInput(): void {
+    this.#input.close();
+  }
+
+  taken(stream: OutputStream, bytes: number): void {
+    if (!this.#ended) this.#output?.taken(stream, bytes);
+  }
+
+  signal(name: string): void {
+    const number = signalNumber(name);
+    if (number === undefined) throw new FileError("EINVAL", `${name} is no signal`);
+    if (this.#ended || this.#exit) return;
+    if (name !== "SIGKILL" && this.#worker?.listening && this.#caught.has(number)) {
+      this.#worker.signal(number);
+      this.#input.interrupt();
+    } else if (endsByDefault(name)) {
+      this.end({ exitCode: null, signal: name });
+    }
+  }
+
+  /** Ends the job from outside; `exit` tells how. */
+  end(exit: JobExit): void {
+    if (this.#ended) return;
+    this.#exit ??= exit;
+    if (this.#worker) this.#worker.terminate();
+    else this.#finish(this.#exit);
+  }
+
+  /** Runs one cell to its end, or to that of the kernel, which the listener is told of. */
+  cell(code: string): Promise<ProviderCell> {
+    return new Promise((resolve) => {
+      this.#cell = { code, resolve };
+      if (this.#asking) this.#giveCell();
+    });
+  }
+
+  /** Interrupts the running cell; content when none runs. */
+  interrupt(): void {
+    if (this.#running) this.signal("SIGINT");
+    else if (this.#cell) this.#interruptedEarly();
+  }
+
+  #call(worker: GuestWorker, request: LinkRequest): void {
+    try {
+      this.#answer(worker, request);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.end({ exitCode: null, signal: "SIGABRT", crash: `the interpreter made a bad call: ${message}` });
+    }
+  }
+
+  #answer(worker: GuestWorker, { operation, args, data }: LinkRequest): void {
+    if (operation.startsWith("fs.")) {
+      this.#file(worker, operation.slice(3), args, data);
+      return;
+    }
+    const answer = Object.hasOwn(this.#operations, operation) ? this.#operations[operation] : undefined;
+    if (!answer || !Array.isArray(args)) throw new Error(`no operation ${operation}`);
+    answer(worker, ...args);
+  }
+
+  /** What an interpreter may ask besides files. Its arguments can be anything. */
+  readonly #operations: Readonly<Record<string, (worker: GuestWorker, ...args: unknown[]) => void>> = {
+    job: ({ link }) => link.reply({ ...this.request, ...this.#place, pid: this.pid }),
+    stdin: ({ link }, limit) => {
+      this.#input.read(Math.min(Number(limit), link.replyArea.length), (bytes) => {
+        if (bytes) link.replyArea.set(bytes);
+        link.reply(bytes ? bytes.length : -1, bytes?.length);
+      });
+    },
+    cell: (worker, ms) => this.#askForCell(worker, Number(ms)),
+    done: (worker, result) => {
+      this.#finishCell(worker, result as Record<string, unknown>);
+      worker.link.reply(null);
+    },
+    handle: ({ link }, signal, how) => {
+      if (how === "default") this.#caught.delete(Number(signal));
+      else this.#caught.add(Number(signal));
+      link.reply(null);
+    },
+    exit: (_worker, how) => this.end(typeof how === "number" ? { exitCode: how & 0xff } : signalled(how)),
+    fatal: (_worker, message) => this.end({ exitCode: null, signal: "SIGABRT", crash: String(message) }),
+  };
+
+  #file(worker: GuestWorker, operation: string, args: unknown, data: Uint8Array): void {
+    try {
+      const { result, length } = this.#files.run(operation, args, data, worker.link.replyArea);
+      worker.link.reply({ result }, length);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      worker.link.reply({ error: error.errno });
+    }
+  }
+
+  /** Answers with the next cell, or with nothing after `ms`, in which background tasks of the kernel are due. */
+  #askForCell(worker: GuestWorker, ms: number): void {
+    const timer = ms > 2 ** 31 - 1 ? undefined : setTimeout(() => this.#stopAsking(worker), ms);
+    // One that is due at once still lets a message for this kernel in first.
+    this.#asking = { timer };
+    if (this.#cell) this.#giveCell();
+  }
+
+  #stopAsking(worker: GuestWorker): void {
+    this.#asking = undefined;
+    worker.link.reply(null);
+  }
+
+  #giveCell(): void {
+    clearTimeout(this.#asking?.timer);
+    this.#asking = undefined;
+    this.#running = this.#cell;
+    this.#cell = undefined;
+    this.#worker?.clearSignal();
+    this.#worker?.link.reply(this.#running?.code);
+  }
+
+  #finishCell(worker: GuestWorker, result: Record<string, unknown>): void {
+    worker.clearSignal();
+    this.#output?.flush();
+    const { value, ...rest } = result;
+    const json = typeof value === "string" ? { value: JSON.parse(value) as unknown } : {};
+    this.#running?.resolve({ ...rest, ...json } as unknown as ProviderCell);
+    this.#running = undefined;
+  }
+
+  /** A cell that is interrupted before its interpreter took it never runs. */
+  #interruptedEarly(): void {
+    const error = { name: "KeyboardInterrupt", message: "", traceback: "KeyboardInterrupt\n" };
+    this.#cell?.resolve({ exitCode: 1, outputs: [], error });
+    this.#cell = undefined;
+  }
+
+  #gone({ oom, error }: WorkerEnd): void {
+    const crash = error ?? "the interpreter ended by itself";
+    const byItself: JobExit = oom
+      ? { exitCode: null, signal: "SIGKILL", oom: true }
+      : { exitCode: null, signal: "SIGABRT", crash };
+    this.#finish(this.#exit ?? byItself);
+  }
+
+  #finish(exit: JobExit): void {
+    this.#ended = true;
+    clearTimeout(this.#asking?.timer);
+    this.#output?.flush();
+    this.#input.discard();
+    this.#files.closeAll();
+    this.#listener.ended(exit);
+  }
+}
+
+function signalled(name: unknown): JobExit {
+  return { exitCode: null, signal: typeof name === "string" && signalNumber(name) ? name : "SIGABRT" };
+}

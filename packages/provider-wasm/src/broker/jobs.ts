@@ -1,0 +1,103 @@
+import type { ChildOptions, JobPlace, Job as JobRequest } from "../protocol.js";
+import type { ScriptCaches } from "../worker/realm-host.js";
+import type { SharedAssets } from "./assets.js";
+import { FileError } from "./file-error.js";
+import type { FileSystem } from "./filesystem.js";
+import { GuestWorker } from "./guest-worker.js";
+import { Job, type JobListener } from "./job.js";
+import { inodeAt } from "./path-resolver.js";
+
+/** Refilling waits for this, so that it does not slow down the job that took the warm worker. */
+const refillDelayMs = 100;
+
+/** The programs and kernels of a sandbox: each in a worker of its own, so many programs at a time, the others queued. */
+export class Jobs {
+  readonly #options: ChildOptions;
+  readonly #assets: SharedAssets;
+  readonly #files: FileSystem;
+  readonly #listen: (id: string) => JobListener;
+  readonly #jobs = new Map<string, Job>();
+  readonly #queue: { readonly job: Job; readonly started: () => void }[] = [];
+  #warm: GuestWorker[] = [];
+  #caches: ScriptCaches = {};
+  #wantCaches = true;
+  #nextPid = 2;
+
+  constructor(options: ChildOptions, assets: SharedAssets, files: FileSystem, listen: (id: string) => JobListener) {
+    this.#options = options;
+    this.#assets = assets;
+    this.#files = files;
+    this.#listen = listen;
+    this.#refill();
+  }
+
+  /** Starts a job when it is its turn, and then gives its process id. One that is ended before never starts. */
+  start(id: string, request: JobRequest, place: JobPlace): Promise<number> {
+    if (inodeAt(this.#files, place.cwd).kind !== "directory") throw new FileError("ENOTDIR", place.cwd);
+    const pid = this.#nextPid++;
+    const listener = this.#listen(id);
+    return new Promise((resolve) => {
+      const job: Job = new Job(pid, request, place, this.#files, {
+        output: (stream, bytes) => listener.output(stream, bytes),
+        ended: (exit) => {
+          this.#jobs.delete(id);
+          listener.ended(exit);
+          resolve(pid);
+          this.#startQueued();
+        },
+      });
+      this.#jobs.set(id, job);
+      this.#queue.push({ job, started: () => resolve(pid) });
+      this.#startQueued();
+    });
+  }
+
+  get(id: string): Job | undefined {
+    return this.#jobs.get(id);
+  }
+
+  /** Jobs that have a worker. */
+  running(): Job[] {
+    return [...this.#jobs.values()].filter((job) => job.started);
+  }
+
+  #startQueued(): void {
+    while (this.#queue.length > 0) {
+      const programs = this.running().filter((job) => job.request.kind === "program").length;
+      const next = this.#queue.findIndex(
+        ({ job }) => job.ended || job.request.kind === "kernel" || programs < this.#options.maxWorkers,
+      );
+      const [turn] = next < 0 ? [] : this.#queue.splice(next, 1);
+      if (!turn) return;
+      if (turn.job.ended) continue;
+      turn.job.start(this.#takeWorker());
+      turn.started();
+    }
+  }
+
+  #takeWorker(): GuestWorker {
+    this.#warm = this.#warm.filter((worker) => !worker.ended);
+    const worker = this.#warm.shift() ?? this.#createWorker();
+    setTimeout(() => this.#refill(), refillDelayMs);
+    return worker;
+  }
+
+  #refill(): void {
+    if (this.#queue.length > 0) return;
+    while (this.#warm.length < this.#options.warmWorkers) this.#warm.push(this.#createWorker());
+  }
+
+  #createWorker(): GuestWorker {
+    const want = this.#wantCaches;
+    this.#wantCaches = false;
+    const keep = (caches: ScriptCaches) => {
+      this.#caches = caches;
+    };
+    return new GuestWorker(
+      `${this.#options.artifacts}/worker.mjs`,
+      this.#assets,
+      this.#caches,
+      want ? keep : undefined,
+    );
+  }
+}

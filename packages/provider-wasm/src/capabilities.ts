@@ -1,0 +1,30 @@
+import { capabilities } from "@sandkit/core";
+
+/** Programs that run at one time; more wait for their turn. */
+export const maxConcurrentExec = 8;
+
+/** What every sandbox of this provider can do. */
+export const wasmCapabilities = capabilities({
+  isolation: "wasm",
+  features: {
+    "exec.argv": "native",
+    "exec.stdin": "native",
+    "exec.stderr": "native",
+    "exec.stream": "native",
+    "exec.killTree": "native",
+    "process.background": "native",
+    files: "native",
+    "files.stream": "native",
+    "files.symlink": "native",
+    "kernel.python": "native",
+    "kernel.interrupt": "native",
+    "network.none": "native",
+    "resources.memory": "native",
+    "resources.disk": "native",
+    "lifetime.ttl": "native",
+    "lifetime.idle": "native",
+    attach: "native",
+    list: "native",
+  },
+  limits: { maxConcurrentExec },
+});

@@ -1,0 +1,1 @@
+"""Sandkit's driver inside the interpreter: runs programs and cells for the broker."""

@@ -1,0 +1,102 @@
+"""Values in the forms that a notebook shows."""
+
+import base64
+import builtins
+import json
+
+_longest_text = 1_000_000
+_longest_value = 8_000_000
+
+_methods = {
+    "_repr_html_": "text/html",
+    "_repr_markdown_": "text/markdown",
+    "_repr_svg_": "image/svg+xml",
+    "_repr_png_": "image/png",
+    "_repr_jpeg_": "image/jpeg",
+    "_repr_pdf_": "application/pdf",
+    "_repr_latex_": "text/latex",
+    "_repr_json_": "application/json",
+    "_repr_javascript_": "application/javascript",
+}
+
+
+def bundle(value):
+    """Every form of a value by MIME type: text as it is, binary as base64, JSON as a value."""
+    forms = {"text/plain": _cut(_text(value))}
+    for name, mime in _methods.items():
+        form = _form(value, name)
+        if form is not None:
+            forms[mime] = form
+    whole = _form(value, "_repr_mimebundle_")
+    if isinstance(whole, dict):
+        forms.update({mime: _encode(form) for mime, form in whole.items() if form is not None})
+    return {mime: form for mime, form in forms.items() if _is_json(form)}
+
+
+def _form(value, name):
+    # Asked of the type: an object that invents any attribute (a mock, a proxy) has no forms.
+    method = getattr(type(value), name, None)
+    if method is None or isinstance(value, type):
+        return None
+    try:
+        form = method(value)
+    except Exception:
+        # As in every notebook: a form that fails is left out, the others are shown.
+        return None
+    if isinstance(form, tuple):
+        form = form[0] if form else None
+    return _encode(form)
+
+
+def _encode(form):
+    return base64.b64encode(form).decode() if isinstance(form, (bytes, bytearray)) else form
+
+
+def _text(value):
+    try:
+        return repr(value)
+    except Exception as error:
+        return f"<{type(value).__name__} whose repr raised {type(error).__name__}: {error}>"
+
+
+def _cut(text):
+    if len(text) <= _longest_text:
+        return text
+    return f"{text[:_longest_text]}… ({len(text) - _longest_text} more characters)"
+
+
+def _is_json(form):
+    try:
+        json.dumps(form, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def json_value(value):
+    """The value as strict JSON text, or None where it has none."""
+    try:
+        text = json.dumps(value, default=_plain, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return text if len(text) <= _longest_value else None
+
+
+def _plain(value):
+    # Arrays and scalars of numpy and of what follows its protocol.
+    for name in ("tolist", "item"):
+        method = getattr(type(value), name, None)
+        if method is not None:
+            return method(value)
+    raise TypeError(f"{type(value).__name__} has no JSON")
+
+
+def install(show):
+    """Makes `display` a builtin; `show` takes each bundle."""
+
+    def display(*values, raw=False):
+        """Shows each value in the forms it has. With `raw`, each is a bundle by MIME type already."""
+        for value in values:
+            show({mime: _encode(form) for mime, form in value.items()} if raw else bundle(value))
+
+    builtins.display = display

@@ -1,0 +1,139 @@
+"""Cells: code that shares one `__main__`."""
+
+import ast
+import asyncio
+import builtins
+import importlib
+import inspect
+import linecache
+import signal
+import sys
+import traceback
+import types
+
+from . import display, host
+from .loop import SandboxLoop
+
+
+class Kernel:
+    """One interpreter state and the cells that are run in it."""
+
+    def __init__(self):
+        self._main = types.ModuleType("__main__")
+        self._main.__dict__["__builtins__"] = builtins
+        sys.modules["__main__"] = self._main
+        self._loop = SandboxLoop()
+        asyncio.set_event_loop(self._loop)
+        self._count = 0
+        self._outputs = []
+        self._evaluating = False
+        signal.signal(signal.SIGINT, self._on_interrupt)
+        display.install(self._outputs.append)
+
+    def _on_interrupt(self, signalnum, frame):
+        # One that comes after its cell has ended must not hit the driver.
+        if self._evaluating:
+            raise KeyboardInterrupt
+
+    def serve(self):
+        """Runs one cell after the other until the worker is ended."""
+        while True:
+            code = self._loop.idle(_next_cell)
+            host.call("done", self._run(code))
+
+    def _run(self, code):
+        self._outputs.clear()
+        # Modules that were written a moment ago must be found.
+        importlib.invalidate_caches()
+        result = {"exitCode": 0}
+        try:
+            value = self._evaluate(code)
+            if value is not None:
+                builtins._ = value
+                result["value"] = display.json_value(value)
+                self._outputs.append(display.bundle(value))
+        except SystemExit as error:
+            result["exitCode"] = _exit_code(error)
+        except BaseException as error:
+            result["exitCode"] = 1
+            result["error"] = _describe(error)
+        for stream in (sys.stdout, sys.stderr):
+            _flush(stream)
+        result["outputs"] = list(self._outputs)
+        return result
+
+    def _evaluate(self, code):
+        self._count += 1
+        name = f"<cell {self._count}>"
+        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+        body, last = _compile(code, name)
+        namespace = self._main.__dict__
+        self._execute(body, namespace)
+        return None if last is None else self._execute(last, namespace)
+
+    def _execute(self, compiled, namespace):
+        self._evaluating = True
+        try:
+            if compiled.co_flags & inspect.CO_COROUTINE:
+                return self._loop.run_interruptible(eval(compiled, namespace))
+            return eval(compiled, namespace)
+        finally:
+            self._evaluating = False
+
+
+def _next_cell(timeout):
+    return host.call("cell", timeout * 1000)
+
+
+def _compile(code, name):
+    """The cell without its last expression, and that expression; a trailing semicolon hides its value."""
+    try:
+        tree = compile(code, name, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    except SyntaxError as error:
+        raise _explain(error) from None
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr) and not code.rstrip().endswith(";"):
+        expression = ast.Expression(tree.body.pop().value)
+        last = compile(expression, name, "eval", flags)
+    return compile(tree, name, "exec", flags), last
+
+
+def _explain(error):
+    line = (error.text or "").strip()
+    if line.startswith(("!", "%")):
+        error.msg = (
+            f"{line.split()[0]!r} is IPython's: this sandbox runs plain Python and has no shell and no packages to "
+            "install"
+        )
+    return error
+
+
+def _exit_code(error):
+    if error.code is None:
+        return 0
+    if isinstance(error.code, int):
+        return error.code & 0xFF
+    print(error.code, file=sys.stderr)
+    return 1
+
+
+def _describe(error):
+    """Name, message and traceback of an exception, with the frames of the cells and what they called."""
+    frames = error.__traceback__
+    while frames is not None and not frames.tb_frame.f_code.co_filename.startswith("<cell "):
+        frames = frames.tb_next
+    try:
+        message = str(error)
+    except Exception as failure:
+        message = f"<message raised {type(failure).__name__}>"
+    lines = traceback.format_exception(type(error), error.with_traceback(frames), frames)
+    return {"name": type(error).__name__, "message": message, "traceback": "".join(lines)}
+
+
+def _flush(stream):
+    try:
+        stream.flush()
+    except Exception:
+        # The cell may have put anything here, or closed it; its result stands all the same.
+        pass

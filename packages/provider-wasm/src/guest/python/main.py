@@ -1,0 +1,40 @@
+"""Entry of the driver: sets the interpreter up for its one job, and does it."""
+
+import os
+import random
+import sys
+
+from . import host, kernel, loop, program, signals, streams
+
+
+def run(call, sleep):
+    """Waits for the job and does it; the broker ends the worker afterwards."""
+    host.connect(call, sleep)
+    signals.install()
+    program.install_exit()
+    job = host.call("job")
+    _set_up(job)
+    if job["kind"] == "kernel":
+        streams.install(buffered=False)
+        sys.path.insert(0, "")
+        kernel.Kernel().serve()
+    else:
+        streams.install(buffered="PYTHONUNBUFFERED" not in os.environ)
+        host.call("exit", program.run(job["argv"], job["argv"][0]))
+
+
+def _set_up(job):
+    """Everything that a snapshot freezes and that must be new for each job."""
+    loop.install()
+    random.seed()
+    os.environ.clear()
+    os.environ.update(job["env"])
+    os.getpid = lambda: job["pid"]
+    sys.executable = sys._base_executable = "/usr/bin/python3"
+    sys.orig_argv = job.get("argv", ["python3"])
+    sys.path[:] = [entry for entry in sys.path if entry]
+    sys.path[:0] = [entry for entry in os.environ.get("PYTHONPATH", "").split(":") if entry]
+    # A cache next to the sources would litter the workspace, and hides an edit made within the same second.
+    sys.dont_write_bytecode = True
+    sys.path_importer_cache.clear()
+    os.chdir(job["cwd"])

@@ -1,0 +1,142 @@
+import { createBrokerFiles } from "./broker-files.js";
+import type { HostApi } from "./host-api.js";
+import { loadPython, type PythonAssets } from "./load-python.js";
+import { bytesOf, installGlobals } from "./shims.js";
+
+/** What the worker may call in the realm. It hands over primitives and buffers made by `allocate`, nothing else. */
+export interface Realm {
+  allocate(length: number): Uint8Array;
+  fire(id: number): void;
+  /** Loads the interpreter from its assets, with `restore` from the snapshot. Once. */
+  load(assets: PythonAssets): Promise<void>;
+  /** Writes the driver into the fresh interpreter and imports what every program needs, for the snapshot. */
+  prepare(modules: string, warmUp: string): void;
+  /** The memory of the prepared interpreter, in Pyodide's snapshot format. */
+  snapshot(): Uint8Array;
+  /** Connects files, streams and signals to the broker, then runs jobs until the broker ends this worker. */
+  run(): void;
+}
+
+/** Closes the realm around the guest. Runs first of all scripts in it, and is the only one that sees the host. */
+export function enterRealm(untrusted: HostApi): Realm {
+  const host = seal(untrusted);
+  lockErrors();
+  const { fire } = installGlobals(host);
+  let python: Awaited<ReturnType<typeof loadPython>> | undefined;
+  const loaded = () => {
+    if (!python) throw new Error("the interpreter is not loaded");
+    return python;
+  };
+  return Object.freeze({
+    allocate: (length: number) => new Uint8Array(length),
+    fire,
+    async load(assets: PythonAssets) {
+      if (python) throw new Error("the interpreter is loaded already");
+      python = await loadPython(host, assets);
+    },
+    prepare(modules: string, warmUp: string) {
+      const { FS, runPython } = loaded();
+      for (const [path, source] of Object.entries(JSON.parse(modules) as Record<string, string>)) {
+        FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+        FS.writeFile(path, source);
+      }
+      runPython(warmUp);
+    },
+    snapshot: () => loaded().makeMemorySnapshot(),
+    run() {
+      const running = loaded();
+      createBrokerFiles(running, host);
+      connectStreams(running, host);
+      connectSignals(running, host);
+      running._api.on_fatal = (error) => host.call("fatal", JSON.stringify([`${error}`.slice(0, 400)]), null, false);
+      const driver = running.pyimport("_sandkit.main");
+      driver.run(
+        (operation: string, args: string) => host.call(operation, args, null, false),
+        (ms: number) => host.sleep(ms),
+      );
+    },
+  });
+}
+
+type Python = Awaited<ReturnType<typeof loadPython>>;
+
+function connectStreams(python: Python, host: HostApi): void {
+  // Python turns EINTR into a check for signals and then tries again.
+  const interrupted = () => Object.assign(new Error("interrupted"), { code: "EINTR" });
+  const output = (stream: number) => ({
+    isatty: false,
+    write(bytes: Uint8Array) {
+      if (!host.write(stream, bytes)) throw interrupted();
+      return bytes.length;
+    },
+  });
+  python.setStdout(output(1));
+  python.setStderr(output(2));
+  python.setStdin({
+    isatty: false,
+    read(bytes: Uint8Array) {
+      const count = JSON.parse(host.call("stdin", JSON.stringify([bytes.length]), bytes, false)) as number;
+      if (count < 0) throw interrupted();
+      return count;
+    },
+  });
+}
+
+/** Pyodide reads signal numbers from a view of the realm's own; the worker passes the memory on to the broker. */
+function connectSignals(python: Python, host: HostApi): void {
+  const buffer = new SharedArrayBuffer(8);
+  python.setInterruptBuffer(new Uint8Array(buffer, 0, 1));
+  host.signals(buffer);
+}
+
+/** Stack traces show no frames of the host and cannot be hooked to reach them. */
+function lockErrors(): void {
+  Object.defineProperty(globalThis, "Error", { value: Error, writable: false, configurable: false });
+  Object.defineProperty(Error, "prepareStackTrace", { value: undefined, writable: false, configurable: false });
+}
+
+/**
+ * Host functions behind functions of the realm: arguments become plain primitives and real byte views before they
+ * leave, and an error of the host becomes one of the realm.
+ */
+function seal(host: HostApi): HostApi {
+  const RealmError = Error;
+  const guard = <Result>(action: () => Result): Result => {
+    try {
+      return action();
+    } catch {
+      // The host's error is an object of its realm: not even its message may pass.
+      throw new RealmError("host call failed");
+    }
+  };
+  const view = (bytes: Uint8Array | null) => (bytes === null ? null : bytesOf(bytes));
+  return {
+    call: (operation, args, data, send) => {
+      const text = [`${operation}`, `${args}`] as const;
+      const bytes = view(data);
+      return guard(() => host.call(text[0], text[1], bytes, !!send));
+    },
+    write: (stream, bytes) => {
+      const [number, plain] = [+stream, bytesOf(bytes)] as const;
+      return guard(() => host.write(number, plain));
+    },
+    sleep: (ms) => {
+      const number = +ms;
+      guard(() => host.sleep(number));
+    },
+    signals: (buffer) => guard(() => host.signals(buffer)),
+    restore: (memory) => guard(() => host.restore(memory)),
+    random: (bytes) => {
+      const plain = bytesOf(bytes);
+      guard(() => host.random(plain));
+    },
+    now: () => guard(() => host.now()),
+    decode: (encoding, fatal, ignoreBom, bytes) => guard(() => host.decode(encoding, fatal, ignoreBom, bytes)),
+    encode: (text, target) => {
+      const [plain, bytes] = [`${text}`, bytesOf(target)] as const;
+      return guard(() => host.encode(plain, bytes));
+    },
+    timer: (id, ms) => guard(() => host.timer(+id, +ms)),
+    log: (text) => guard(() => host.log(`${text}`)),
+  };
+}

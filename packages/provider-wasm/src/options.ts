@@ -1,0 +1,18 @@
+import { z } from "zod";
+
+/** Options of the provider itself, for config files and programs alike. */
+export const optionsSchema = z
+  .strictObject({
+    memoryMiB: z.int().min(64).max(2048).optional().meta({ description: "Memory of each interpreter; default 512" }),
+    diskMiB: z.int().min(1).max(8192).optional().meta({ description: "Files of each sandbox together; default 256" }),
+    warmWorkers: z
+      .int()
+      .min(0)
+      .max(8)
+      .optional()
+      .meta({ description: "Interpreters kept ready in each sandbox, about 50 MiB each; default 1" }),
+  })
+  .meta({ description: "Python in WebAssembly, in one locked child process per sandbox" });
+
+/** Defaults for the sandboxes of a provider; `resources` of a create go before them. */
+export type WasmOptions = z.input<typeof optionsSchema>;

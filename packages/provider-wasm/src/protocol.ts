@@ -1,0 +1,94 @@
+import type { FileInfo, ListFilesOptions, ProcessExit, ProviderCell, WriteOptions } from "@sandkit/core";
+
+/** What is started in a worker. */
+export type Job =
+  | {
+      readonly kind: "program";
+      readonly argv: readonly string[];
+      readonly stdin: boolean;
+      readonly mergeStderr: boolean;
+    }
+  | { readonly kind: "kernel" };
+
+/** Where and with what it runs. */
+export interface JobPlace {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A file's facts with the time as a number, so that they travel as plain data. */
+export type FileRecord = Omit<FileInfo, "modifiedAt"> & { readonly modifiedAt: number };
+
+export type WriteFileOptions = Pick<WriteOptions, "mode" | "permissions"> & { readonly ifModifiedAt?: number };
+
+/** The calls that the caller's process makes to the child, by name: arguments and result. */
+export interface Calls {
+  /** Answered with its process id once it has its turn. */
+  start: { args: [id: string, job: Job, place: JobPlace]; result: number };
+  /** Gives input; answered when it is accepted. */
+  write: { args: [id: string, bytes: Uint8Array]; result: null };
+  closeInput: { args: [id: string]; result: null };
+  signal: { args: [id: string, signal: string]; result: null };
+  /** Runs one cell in a kernel. */
+  cell: { args: [id: string, code: string]; result: ProviderCell };
+  /** Ends the running cell softly. */
+  interrupt: { args: [id: string]; result: null };
+  /** Ends a job at once; answered when its worker is gone. */
+  end: { args: [id: string]; result: null };
+
+  stat: { args: [path: string, followLinks: boolean]; result: FileRecord };
+  list: { args: [path: string, options: ListFilesOptions]; result: FileRecord[] };
+  mkdir: { args: [path: string]; result: null };
+  move: { args: [from: string, to: string]; result: null };
+  symlink: { args: [target: string, path: string]; result: null };
+  remove: { args: [path: string, recursive: boolean]; result: boolean };
+  openRead: { args: [path: string, offset: number]; result: number };
+  /** Empty at the end of the file. */
+  read: { args: [handle: number, length: number]; result: Uint8Array };
+  closeRead: { args: [handle: number]; result: null };
+  openWrite: { args: [path: string, options: WriteFileOptions]; result: number };
+  append: { args: [handle: number, bytes: Uint8Array]; result: null };
+  /** Puts what was written in place of what was there. */
+  commit: { args: [handle: number]; result: null };
+  abandon: { args: [handle: number]; result: null };
+}
+
+export type CallName = keyof Calls;
+
+/** From the caller's process to the child. */
+export type ToChild =
+  | { readonly type: "call"; readonly id: number; readonly name: CallName; readonly args: readonly unknown[] }
+  /** The consumer has taken so many bytes of a stream. */
+  | { readonly type: "taken"; readonly job: string; readonly stream: OutputStream; readonly bytes: number };
+
+/** From the child to the caller's process. */
+export type FromChild =
+  | { readonly type: "ready" }
+  | { readonly type: "result"; readonly id: number; readonly value: unknown }
+  | { readonly type: "failure"; readonly id: number; readonly errno: string; readonly message: string }
+  | { readonly type: "output"; readonly job: string; readonly stream: OutputStream; readonly bytes: Uint8Array }
+  | { readonly type: "ended"; readonly job: string; readonly exit: JobExit };
+
+export type OutputStream = "stdout" | "stderr";
+
+/** How a job ended. */
+export interface JobExit extends ProcessExit {
+  /** What went wrong in the interpreter itself. */
+  readonly crash?: string | undefined;
+}
+
+/** What the child is told at its start, as its one argument. */
+export interface ChildOptions {
+  /** Directory of Pyodide's package. */
+  readonly pyodide: string;
+  /** Directory of our built files. */
+  readonly artifacts: string;
+  readonly memoryMiB: number;
+  readonly diskMiB: number;
+  readonly workdir: string;
+  readonly maxWorkers: number;
+  readonly warmWorkers: number;
+}
+
+/** Bytes of one stream that may be under way to the consumer before the program is held up. */
+export const outputWindow = 256 * 1024;

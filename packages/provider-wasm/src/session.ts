@@ -1,0 +1,148 @@
+import {
+  type CreateOptions,
+  type KernelOptions,
+  type ProviderKernel,
+  type ProviderProcess,
+  type ProviderSession,
+  SandboxError,
+  type SandboxInfo,
+  type SpawnOptions,
+} from "@sandkit/core";
+import { wasmCapabilities } from "./capabilities.js";
+import type { SandboxChild } from "./child-process.js";
+import { providerName } from "./errors.js";
+import { wasmFiles } from "./files.js";
+import { WasmKernel } from "./kernel.js";
+import { failedProcess, WasmProcess } from "./process.js";
+import type { Job } from "./protocol.js";
+
+/** Names by which Python is started, with or without the directory. */
+const pythons = /^(?:\/usr\/bin\/|\/usr\/local\/bin\/|\/bin\/)?python(?:3(?:\.14)?)?$/;
+const runnable = "this sandbox runs python, python3 and python3.14, and has no shell and no other programs";
+
+/** One sandbox: its child process, and what core may do with it. */
+export class WasmSession implements ProviderSession {
+  readonly ref: ProviderSession["ref"];
+  readonly workdir: string;
+  readonly capabilities = wasmCapabilities;
+  readonly files: ProviderSession["files"];
+  readonly #child: SandboxChild;
+  readonly #options: CreateOptions;
+  readonly #createdAt = new Date();
+  #nextJob = 1;
+
+  constructor(id: string, workdir: string, child: SandboxChild, options: CreateOptions) {
+    this.ref = { provider: providerName, id };
+    this.workdir = workdir;
+    this.#child = child;
+    this.#options = options;
+    this.files = wasmFiles(child);
+  }
+
+  async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
+    const [program = "", ...args] = command;
+    const cwd = options.cwd ?? this.workdir;
+    const id = `process-${this.#nextJob++}`;
+    if (!pythons.test(program)) return this.#missingProgram(id, program, cwd);
+    const process = new WasmProcess(this.#child, id, this.ref.id);
+    const { mergeStderr = false, stdin } = options;
+    const job = { kind: "program", argv: [program, ...args], stdin, mergeStderr } as const;
+    process.pid = await this.#start(id, process, job, cwd, options);
+    return process;
+  }
+
+  async kernel(options: KernelOptions): Promise<ProviderKernel> {
+    if (options.language !== "python") {
+      throw new SandboxError(
+        "KERNEL_UNAVAILABLE",
+        `there is no ${options.language} in this sandbox: it has a kernel for python`,
+        { provider: providerName, operation: "kernel", sandboxId: this.ref.id },
+      );
+    }
+    const id = `kernel-${this.#nextJob++}`;
+    const kernel = new WasmKernel(this.#child, id, this.ref.id);
+    await this.#start(id, kernel, { kind: "kernel" }, options.cwd ?? this.workdir, options);
+    return kernel;
+  }
+
+  async info(): Promise<SandboxInfo> {
+    return {
+      ref: this.ref,
+      state: this.#child.lost === undefined ? "running" : "gone",
+      origin: "created",
+      name: this.#options.name,
+      template: this.#options.template ?? "python",
+      createdAt: this.#createdAt,
+      labels: this.#options.labels ?? {},
+      shells: [],
+      interpreters: ["python3", "python"],
+    };
+  }
+
+  async destroy(): Promise<void> {
+    await this.#child.destroy();
+  }
+
+  async #start(
+    id: string,
+    observer: WasmProcess | WasmKernel,
+    job: Job,
+    cwd: string,
+    { env, signal }: Pick<SpawnOptions, "env" | "signal">,
+  ): Promise<number> {
+    signal?.throwIfAborted();
+    this.#child.observe(id, observer);
+    const what = { operation: job.kind === "kernel" ? "kernel" : "spawn", subject: cwd };
+    const giveUp = () => void this.#child.call("end", [id], what).catch(() => undefined);
+    signal?.addEventListener("abort", giveUp);
+    try {
+      const pid = await this.#child.call("start", [id, job, { cwd, env: this.#environment(env) }], what);
+      signal?.throwIfAborted();
+      return pid;
+    } catch (error) {
+      this.#child.unobserve(id);
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", giveUp);
+    }
+  }
+
+  #environment(env: SpawnOptions["env"]): Record<string, string> {
+    return {
+      HOME: "/home/user",
+      PATH: "/usr/local/bin:/usr/bin:/bin",
+      LANG: "C.UTF-8",
+      TMPDIR: "/tmp",
+      MPLBACKEND: "agg",
+      ...this.#options.env,
+      ...env,
+    };
+  }
+
+  /** As a shell would say it: 127 for what is not there, 126 for a file that is there and cannot be run. */
+  async #missingProgram(id: string, program: string, cwd: string): Promise<ProviderProcess> {
+    const what = { operation: "spawn", subject: cwd };
+    const place = await this.#child.call("stat", [cwd, true], what);
+    if (place.type !== "directory") {
+      throw new SandboxError("NOT_DIRECTORY", `spawn: cwd ${JSON.stringify(cwd)} is not a directory`, {
+        provider: providerName,
+        operation: "spawn",
+        sandboxId: this.ref.id,
+      });
+    }
+    const there = program.includes("/") && (await this.#exists(new URL(program, `file://${cwd}/`).pathname));
+    return there
+      ? failedProcess(id, 1, 126, `${program}: cannot be run: ${runnable}`)
+      : failedProcess(id, 1, 127, `${program}: not found: ${runnable}`);
+  }
+
+  async #exists(path: string): Promise<boolean> {
+    try {
+      await this.files.stat(path, { followSymlinks: true });
+      return true;
+    } catch (error) {
+      if (error instanceof SandboxError && ["FILE_NOT_FOUND", "NOT_DIRECTORY"].includes(error.code)) return false;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Makes the snapshot at build time: loads Pyodide in a realm, imports the driver and what programs use most, and saves
+ * the memory. Run it on Node 20: a snapshot made by a newer one does not load there.
+ */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { emptyLock } from "../broker/assets.js";
+import { readPythonSources } from "../python-sources.js";
+import { copyInto, openRealm } from "../worker/realm-host.js";
+import { packPages } from "./pages.js";
+import { type SnapshotInfo, splitSnapshot } from "./snapshot.js";
+
+const artifacts = dirname(fileURLToPath(import.meta.url));
+const pyodide = dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
+const drivers = `${artifacts}/../src/guest/python`;
+
+const refuse = (what: string) => (): never => {
+  throw new Error(`the snapshot must not need ${what}`);
+};
+const { realm, create } = openRealm(
+  { realm: readFileSync(`${artifacts}/realm.js`, "utf8"), ...readPythonSources(pyodide) },
+  {
+    call: refuse("the broker"),
+    write: refuse("output"),
+    sleep: refuse("sleep"),
+    signals: refuse("signals"),
+    restore: refuse("a snapshot"),
+    log: (text) => process.stderr.write(`${text}\n`),
+  },
+);
+await realm.load({
+  create,
+  module: new WebAssembly.Module(readFileSync(`${pyodide}/pyodide.asm.wasm`)),
+  stdlib: copyInto(realm, readFileSync(`${pyodide}/python_stdlib.zip`)),
+  lock: emptyLock(readFileSync(`${pyodide}/pyodide-lock.json`, "utf8")),
+  restore: false,
+  growPages: 0,
+});
+const modules = readdirSync(drivers).filter((name) => name.endsWith(".py") && name !== "preload.py");
+const sources = modules.map((name) => [`/lib/python3.14/site-packages/_sandkit/${name}`, read(name)]);
+realm.prepare(JSON.stringify(Object.fromEntries(sources)), read("preload.py"));
+
+const { state, memory } = splitSnapshot(realm.snapshot());
+const { data, ...sparse } = packPages(memory);
+const info: SnapshotInfo = { ...sparse, state, pyodide: version() };
+writeFileSync(`${artifacts}/snapshot.bin`, data);
+writeFileSync(`${artifacts}/snapshot.json`, JSON.stringify(info));
+
+function read(name: string): string {
+  return readFileSync(`${drivers}/${name}`, "utf8");
+}
+
+function version(): string {
+  return (JSON.parse(readFileSync(`${pyodide}/package.json`, "utf8")) as { version: string }).version;
+}

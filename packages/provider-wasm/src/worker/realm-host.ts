@@ -1,0 +1,109 @@
+import { webcrypto } from "node:crypto";
+import vm from "node:vm";
+import type { HostApi } from "../guest/host-api.js";
+import type { PythonAssets } from "../guest/load-python.js";
+import type { Realm } from "../guest/realm.js";
+
+/** The scripts that make a realm, in source and, where there is one, in V8's cache form. */
+export interface RealmScripts {
+  /** Our own code, bundled; its completion value is `enterRealm`. */
+  readonly realm: string;
+  readonly loader: string;
+  readonly runtime: string;
+}
+
+export type ScriptCaches = { readonly [Name in keyof RealmScripts]?: Uint8Array };
+
+/** A realm with Pyodide's scripts run in it, and not yet an interpreter. */
+export interface OpenRealm {
+  readonly realm: Realm;
+  readonly create: PythonAssets["create"];
+  /** Caches of what has run so far, for workers to come. */
+  caches(): ScriptCaches;
+}
+
+/**
+ * A context without string code generation whose global object has no link to this realm. Everything in it is made by
+ * the guest's own intrinsics; only {@link HostApi} leads out.
+ */
+export function openRealm(
+  scripts: RealmScripts,
+  link: Pick<HostApi, "call" | "write" | "sleep" | "signals" | "restore" | "log">,
+  caches: ScriptCaches = {},
+): OpenRealm {
+  // Absent before Node 22.8: there a null-prototype object is what gets a context of its own.
+  const withoutGlobal = vm.constants.DONT_CONTEXTIFY as unknown as object | undefined;
+  const context = vm.createContext(withoutGlobal ?? Object.create(null), {
+    codeGeneration: { strings: false, wasm: true },
+  });
+  const compile = (name: keyof RealmScripts) =>
+    new vm.Script(scripts[name], { filename: `${name}.js`, cachedData: caches[name] && Buffer.from(caches[name]) });
+  const [own, loader, runtime] = [compile("realm"), compile("loader"), compile("runtime")];
+  const enter = own.runInContext(context) as (host: HostApi) => Realm;
+  const realm = enter({ ...link, ...primitives((id) => realm.fire(id)) });
+  loader.runInContext(context);
+  const create = runtime.runInContext(context) as PythonAssets["create"];
+  return {
+    realm,
+    create,
+    caches: () => ({
+      realm: own.createCachedData(),
+      loader: loader.createCachedData(),
+      runtime: runtime.createCachedData(),
+    }),
+  };
+}
+
+/** A copy in memory of the realm's own. */
+export function copyInto(realm: Realm, bytes: Uint8Array): Uint8Array {
+  const copy = realm.allocate(bytes.length);
+  Uint8Array.prototype.set.call(copy, bytes);
+  return copy;
+}
+
+function primitives(fire: (id: number) => void): Pick<HostApi, "random" | "now" | "decode" | "encode" | "timer"> {
+  const decoders = new Map<string, InstanceType<typeof TextDecoder> | 0>();
+  const encoder = new TextEncoder();
+  return {
+    random(bytes) {
+      // Refuses more than 64 KiB at a time.
+      for (let start = 0; start < bytes.length; start += 65_536) {
+        webcrypto.getRandomValues(
+          new Uint8Array(bytes.buffer, bytes.byteOffset + start, Math.min(65_536, bytes.length - start)),
+        );
+      }
+    },
+    now: () => performance.now(),
+    decode(encoding, fatal, ignoreBom, bytes) {
+      const key = `${encoding} ${fatal} ${ignoreBom}`;
+      let decoder = decoders.get(key);
+      if (decoder === undefined) {
+        decoder = makeDecoder(encoding, fatal, ignoreBom);
+        if (decoders.size < 100) decoders.set(key, decoder);
+      }
+      if (decoder === 0) return 0;
+      try {
+        // A copy: the decoder refuses shared memory, and must not see bytes that change under it.
+        return decoder.decode(
+          Uint8Array.prototype.slice.call(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)),
+        );
+      } catch (error) {
+        if (error instanceof TypeError) return null;
+        throw error;
+      }
+    },
+    encode: (text, target) => encoder.encodeInto(text, target).written,
+    timer(id, ms) {
+      setTimeout(() => fire(id), ms);
+    },
+  };
+}
+
+function makeDecoder(encoding: string, fatal: boolean, ignoreBOM: boolean): InstanceType<typeof TextDecoder> | 0 {
+  try {
+    return new TextDecoder(encoding, { fatal, ignoreBOM });
+  } catch (error) {
+    if (error instanceof RangeError) return 0;
+    throw error;
+  }
+}
