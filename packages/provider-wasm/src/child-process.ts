@@ -128,6 +128,8 @@ export class SandboxChild {
   /** Ends the process at once and everything in it. */
   async destroy(): Promise<void> {
     this.#process.kill("SIGKILL");
+    // Referenced again: the caller waits for this end.
+    if (this.#lost === undefined) this.#process.ref();
     await this.exited;
   }
 
