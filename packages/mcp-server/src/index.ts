@@ -1,6 +1,6 @@
 // For programs that serve MCP themselves.
 export { type Config, configJsonSchema, configSchema } from "./config.js";
-export { type HttpServer, type ServeHttpOptions, serveHttp, UnsafeBindError } from "./http/listen.js";
+export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/listen.js";
 export { ConfigError, type LoadConfigOptions, type LoadedConfig, loadConfig, userConfigPath } from "./load-config.js";
 // For hosts with a transport of their own.
 export { localPrincipal, type Principal } from "./principal.js";

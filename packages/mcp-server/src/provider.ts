@@ -48,7 +48,7 @@ export class ProviderSource {
     }
     const parsed = await module.optionsSchema.safeParseAsync(options);
     if (!parsed.success) {
-      const issues = parsed.error.issues.map((issue) => `options.${issue.path.join(".")}: ${issue.message}`);
+      const issues = parsed.error.issues.map(({ path, message }) => `${["options", ...path].join(".")}: ${message}`);
       throw new SandboxError("INVALID", `config for provider "${name}": ${issues.join("; ")}`, {
         provider: name,
         cause: parsed.error,

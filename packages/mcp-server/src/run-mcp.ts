@@ -1,5 +1,4 @@
 import { parseArgs } from "node:util";
-import { serveHttp, UnsafeBindError } from "./http/listen.js";
 import { ConfigError, loadConfig } from "./load-config.js";
 import { report } from "./report.js";
 import { serveStdio } from "./stdio.js";
@@ -40,6 +39,8 @@ export async function runMcp(argv: readonly string[], env: NodeJS.ProcessEnv = p
       await serveStdio({ config, configPath: path });
       return 0;
     }
+    // Loaded here: a client over stdio should not wait for it.
+    const { serveHttp } = await import("./http/listen.js");
     const server = await serveHttp({
       config,
       configPath: path,
@@ -103,7 +104,7 @@ function print(text: string): number {
 
 function fail(error: unknown): number {
   if (error instanceof UsageError) report(`${error.message}; see sandkit-mcp --help`);
-  else if (error instanceof ConfigError || error instanceof UnsafeBindError) report(error.message);
+  else if (error instanceof ConfigError) report(error.message);
   else if ((error as NodeJS.ErrnoException).code === "EADDRINUSE")
     report("the port is taken: choose another with --port");
   else {

@@ -17,25 +17,28 @@ export interface RuntimeOptions {
 export class Runtime {
   readonly config: Config;
   readonly #provider: ProviderSource;
-  readonly #implicit: "default" | "fresh";
+  readonly implicit: "default" | "fresh";
+  /** When an unused sandbox ends, in seconds; undefined: never. */
+  readonly idleSeconds: number | undefined;
+  #reported: string | undefined;
   readonly #sandboxes = new Map<string, Sandboxes>();
 
   constructor(options: RuntimeOptions) {
     this.config = options.config;
     this.#provider = new ProviderSource(options.config, options.configPath);
-    this.#implicit = options.implicit;
+    this.implicit = options.implicit;
+    this.idleSeconds = options.config.idleSeconds ?? (options.implicit === "fresh" ? 300 : undefined);
   }
 
   sandboxesOf(principal: Principal): Sandboxes {
     const existing = this.#sandboxes.get(principal.id);
     if (existing !== undefined) return existing;
-    const seconds = this.config.idleSeconds ?? (this.#implicit === "fresh" ? 300 : undefined);
     const sandboxes = new Sandboxes({
       config: this.config,
       provider: this.#provider,
       principal,
-      implicit: this.#implicit,
-      idleMs: seconds === undefined ? undefined : seconds * 1000,
+      implicit: this.implicit,
+      idleMs: this.idleSeconds === undefined ? undefined : this.idleSeconds * 1000,
     });
     this.#sandboxes.set(principal.id, sandboxes);
     return sandboxes;
@@ -47,9 +50,16 @@ export class Runtime {
       return surfaceOf(this.config, (await this.#provider.get()).capabilities);
     } catch (error) {
       // The tools are listed all the same: the first call tells the model what is wrong and how to fix it.
-      report("the provider cannot be loaded", error);
+      this.#reportOnce(error);
       return surfaceOf(this.config, undefined);
     }
+  }
+
+  #reportOnce(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message === this.#reported) return;
+    this.#reported = message;
+    report("the provider cannot be loaded", error);
   }
 
   async close(): Promise<void> {

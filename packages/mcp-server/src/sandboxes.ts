@@ -63,11 +63,6 @@ export class Sandboxes {
     this.#options = options;
   }
 
-  /** Whether a call without an id shares one sandbox with the others. */
-  get implicit(): "default" | "fresh" {
-    return this.#options.implicit;
-  }
-
   /**
    * Runs `action` in the sandbox with this handle, or in the implicit one.
    * @throws SandboxError `NOT_FOUND` for a handle that was never given out, `EXPIRED` for one whose sandbox is gone,

@@ -9,6 +9,8 @@ import type { Principal } from "./principal.js";
 import { Progress } from "./progress.js";
 import { errorResult } from "./result/error-result.js";
 import type { Runtime } from "./runtime.js";
+import type { Surface } from "./surface.js";
+import type { ToolContext } from "./tools/tool.js";
 import { toolsFor } from "./tools.js";
 import { version } from "./version.js";
 
@@ -29,13 +31,17 @@ export function createServer(runtime: Runtime, principal: Principal): Server {
     },
   );
   server.setRequestHandler("tools/list", async () => {
-    const context = { config: runtime.config, surface: await runtime.surface() };
+    const context = toolContext(runtime, await runtime.surface());
     return { tools: toolsFor(context.surface).map((tool) => tool.describe(context)) };
   });
   server.setRequestHandler("tools/call", async (request, context) =>
     callTool(runtime, principal, request.params, context),
   );
   return server;
+}
+
+function toolContext({ config, implicit, idleSeconds }: Runtime, surface: Surface): ToolContext {
+  return { config, surface, implicit, idleSeconds };
 }
 
 async function callTool(
@@ -58,8 +64,7 @@ async function callTool(
   using progress = new Progress(context);
   try {
     return await tool.call(params.arguments, {
-      config: runtime.config,
-      surface,
+      ...toolContext(runtime, surface),
       sandboxes: runtime.sandboxesOf(principal),
       signal,
       making: { signal, onProgress: progress.say },

@@ -55,6 +55,7 @@ const programs = {
   stopped: withSignals,
   "clean-up": withSignals,
   holder: withFork,
+  crowd: withFork,
 } as const satisfies Record<string, Requirements>;
 
 export type ProgramName = keyof typeof programs;

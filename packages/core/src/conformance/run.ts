@@ -7,6 +7,7 @@ import { within } from "./assertions.js";
 import type { ConformanceCase, ConformanceContext } from "./conformance-case.js";
 import { type Box, type ProbeLanguage, probeCommand, probeLanguages, programCommand, type Trait } from "./programs.js";
 import type { CaseResult } from "./scorecard.js";
+import { withoutStrayErrors } from "./stray-errors.js";
 import { type TrackedProvider, trackProvider } from "./tracked-provider.js";
 
 /** How long cases may take. */
@@ -74,7 +75,7 @@ export class ConformanceRun implements AsyncDisposable {
     const limitMs = (subject.limitMs ?? this.#timeouts.caseMs ?? 30_000) * (this.#timeouts.factor ?? 1);
     try {
       const context = await this.#context(tracked, sandbox, box);
-      await within(limitMs, subject.id, subject.run(context));
+      await withoutStrayErrors(() => within(limitMs, subject.id, subject.run(context)));
     } catch (error) {
       // What a failed case left behind must not decide over the next one.
       await this.#dropShared();

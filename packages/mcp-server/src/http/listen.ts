@@ -1,13 +1,21 @@
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostHeaderValidation, originValidation, toNodeHandler } from "@modelcontextprotocol/node";
-import { createMcpHandler } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  legacyStatelessFallback,
+  type McpHandlerRequestOptions,
+  type McpServerFactory,
+} from "@modelcontextprotocol/server";
 import type { Config } from "../config.js";
+import { ConfigError } from "../load-config.js";
 import type { Principal } from "../principal.js";
 import { report } from "../report.js";
 import { Runtime } from "../runtime.js";
 import { createServer } from "../server.js";
 import { newToken, Tokens } from "./auth.js";
+import { LegacySessions } from "./legacy-sessions.js";
 
 const path = "/mcp";
 const loopback = ["localhost", "127.0.0.1", "[::1]"];
@@ -36,24 +44,22 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Options that would open the server to strangers. */
-export class UnsafeBindError extends Error {
-  override readonly name = "UnsafeBindError";
-}
-
 /**
  * Serves MCP over streamable HTTP at `/mcp`, to holders of a token alone.
- * @throws UnsafeBindError for a host other than loopback without a token of the caller's own
+ * @throws ConfigError for a host other than loopback without a token of the caller's own
  */
 export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> {
   const { host = "127.0.0.1", port = 0 } = options;
   const own = options.token === undefined || options.token.length === 0;
   if (own && !isLoopback(host)) {
-    throw new UnsafeBindError(
+    throw new ConfigError(
       `host ${host} is open to others: set SANDKIT_TOKEN to a secret of your own, or bind 127.0.0.1`,
     );
   }
   const tokens = own ? [newToken()] : [options.token ?? []].flat();
+  if (!tokens.every((token) => /^[\x21-\x7e]+$/.test(token))) {
+    throw new ConfigError("SANDKIT_TOKEN holds a character that a header cannot carry: use letters, digits, - and _");
+  }
   const runtime = new Runtime({ ...options, implicit: "fresh" });
   const service = new McpService(runtime, tokens, [...loopback, bracketed(host), ...(options.allowedHosts ?? [])]);
   const server = createHttpServer((request, response) => service.handle(request, response));
@@ -77,7 +83,8 @@ class McpService {
   readonly #checkHost: ReturnType<typeof hostHeaderValidation>;
   readonly #checkOrigin: ReturnType<typeof originValidation>;
   readonly #tokens: Tokens;
-  readonly #handler: ReturnType<typeof createMcpHandler>;
+  readonly #modern: ReturnType<typeof createMcpHandler>;
+  readonly #legacy: LegacySessions;
   readonly #serve: ReturnType<typeof toNodeHandler>;
   readonly #principals = new Map<string, Principal>();
   readonly #underWay = new Set<ServerResponse>();
@@ -90,15 +97,19 @@ class McpService {
     // As over stdio: JSON may take six bytes for one; the tools then name the limit of their own.
     const maxRequestBodySize = 6 * runtime.config.maxInputBytes + 1024 * 1024;
     const onerror = (error: Error) => report("protocol", error);
-    this.#handler = createMcpHandler(
-      ({ authInfo }) => {
-        const principal = this.#principals.get(authInfo?.clientId ?? "");
-        if (principal === undefined) throw new Error("a request without a principal reached the handler");
-        return createServer(runtime, principal);
-      },
-      { onerror, maxRequestBodySize },
-    );
-    this.#serve = toNodeHandler(this.#handler, { onerror, maxRequestBodySize });
+    const factory: McpServerFactory = ({ authInfo }) => {
+      const principal = this.#principals.get(authInfo?.clientId ?? "");
+      if (principal === undefined) throw new Error("a request without a principal reached the handler");
+      return createServer(runtime, principal);
+    };
+    const stateless = legacyStatelessFallback(factory, onerror, { maxRequestBodySize });
+    this.#modern = createMcpHandler(factory, { legacy: "reject", onerror, maxRequestBodySize });
+    this.#legacy = new LegacySessions({ factory, maxRequestBodySize, stateless });
+    const fetch = async (request: Request, options?: McpHandlerRequestOptions) => {
+      const legacy = await isLegacyRequest(request, undefined, { maxRequestBodySize });
+      return await (legacy ? this.#legacy : this.#modern).fetch(request, options);
+    };
+    this.#serve = toNodeHandler({ fetch }, { onerror, maxRequestBodySize });
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
@@ -132,7 +143,7 @@ class McpService {
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([finished, new Promise((resolve) => (timer = setTimeout(resolve, timeoutMs)))]);
     clearTimeout(timer);
-    await this.#handler.close();
+    await Promise.all([this.#modern.close(), this.#legacy.close()]);
   }
 }
 

@@ -3,8 +3,8 @@ import { defineTool } from "./tool.js";
 
 export const createSandbox = defineTool({
   name: "create_sandbox",
-  description: ({ config }) =>
-    `Make another sandbox, apart from the others; pass its sandbox_id to the tools. ${config.idleSeconds === undefined ? "It lives until destroyed." : `It ends after ${config.idleSeconds} s without use.`}`,
+  description: ({ idleSeconds }) =>
+    `Make another sandbox, apart from the others; pass its sandbox_id to the tools. ${idleSeconds === undefined ? "It lives until destroyed." : `It ends after ${idleSeconds} s without use.`}`,
   input: () => z.strictObject({ template: z.string().min(1).optional() }),
   annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: false, openWorldHint: openWorld }),
   async run(input, call) {

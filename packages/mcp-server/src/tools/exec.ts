@@ -16,7 +16,7 @@ export const exec = defineTool({
       cwd: z.string().min(1).optional(),
       stdin: z.string().optional(),
       timeout: timeout(context),
-      sandbox_id: sandboxId,
+      sandbox_id: sandboxId(context),
     }),
   annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: openWorld, openWorldHint: openWorld }),
   async run(input, call) {

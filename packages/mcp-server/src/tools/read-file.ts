@@ -11,21 +11,24 @@ import { defineTool, sandboxId, type ToolCall } from "./tool.js";
 const maxEntries = 500;
 const sniffedBytes = 8192;
 
+// A bound of its own keeps the largest safe integer out of the published schema.
+const lineCount = z.int().min(1, "counts from 1").max(1e9, "at most 1000000000");
+
 type Range = { readonly offset: number; readonly limit: number };
 
 export const readFile = defineTool({
   name: "read_file",
   description: () => "Read a text file by lines, show an image, or list a directory of a sandbox.",
-  input: () =>
+  input: (context) =>
     z.strictObject({
       path: z.string().min(1, "must not be empty"),
-      offset: z.int().min(1, "counts lines from 1").meta({ description: "First line, from 1" }).optional(),
-      limit: z.int().min(1).meta({ description: "Lines" }).optional(),
-      sandbox_id: sandboxId,
+      offset: lineCount.meta({ description: "First line, from 1" }).optional(),
+      limit: lineCount.meta({ description: "Number of lines" }).optional(),
+      sandbox_id: sandboxId(context),
     }),
   annotations: () => ({ readOnlyHint: true, openWorldHint: false }),
   async run(input, call) {
-    if (input.sandbox_id === undefined && call.sandboxes.implicit === "fresh") {
+    if (input.sandbox_id === undefined && call.implicit === "fresh") {
       throw invalid("read_file: sandbox_id is missing: pass the one that the run or write_file before it returned");
     }
     const range = { offset: input.offset ?? 1, limit: input.limit ?? Number.POSITIVE_INFINITY };

@@ -12,7 +12,7 @@ export const runCode = defineTool({
       code: z.string(),
       language: z.enum(context.surface.languages).optional(),
       timeout: timeout(context),
-      sandbox_id: sandboxId,
+      sandbox_id: sandboxId(context),
     }),
   annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: openWorld, openWorldHint: openWorld }),
   prepare: (input) => (input.language === "bash" ? { ...input, language: "shell" } : { ...input }),

@@ -11,6 +11,10 @@ import type { Surface } from "../surface.js";
 export interface ToolContext {
   readonly config: Config;
   readonly surface: Surface;
+  /** What a call without `sandbox_id` gets. */
+  readonly implicit: "default" | "fresh";
+  /** When an unused sandbox ends, in seconds; undefined: never. */
+  readonly idleSeconds: number | undefined;
 }
 
 /** What a tool works with during one call. */
@@ -70,7 +74,10 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
 }
 
 /** The `sandbox_id` of every tool that works in a sandbox. */
-export const sandboxId = z.string().min(1).optional();
+export function sandboxId({ implicit }: ToolContext): z.ZodOptional<z.ZodString> {
+  const description = implicit === "default" ? "Default: the shared sandbox" : "Default: a new one; its id is returned";
+  return z.string().min(1).meta({ description }).optional();
+}
 
 /** The `timeout` of every tool that runs something, in seconds. */
 export function timeout({ config }: ToolContext): z.ZodOptional<z.ZodNumber> {

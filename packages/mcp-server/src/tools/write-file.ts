@@ -8,12 +8,12 @@ export const writeFile = defineTool({
   name: "write_file",
   description: () =>
     "Write a text file in a sandbox; parents are made. With old_text, replaces exactly that piece of the file by content.",
-  input: () =>
+  input: (context) =>
     z.strictObject({
       path: z.string().min(1, "must not be empty"),
       content: z.string(),
       old_text: z.string().min(1, "must not be empty; leave it out to write the whole file").optional(),
-      sandbox_id: sandboxId,
+      sandbox_id: sandboxId(context),
     }),
   annotations: () => ({ readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false }),
   async run(input, call) {

@@ -72,8 +72,8 @@ export const approvalCases: readonly ConformanceCase[] = [
     needs: ["exec.argv"],
     programs: ["exit"],
     async run({ sandbox, program }) {
-      const own = await sandbox({ approve: () => pause(2_500).then(() => true) });
-      const result = await own.exec(program("exit", "0"), { timeoutMs: 2_000 });
+      const own = await sandbox({ approve: () => pause(1_700).then(() => true) });
+      const result = await own.exec(program("exit", "0"), { timeoutMs: 1_500 });
       assert.deepEqual([result.reason, result.exitCode], ["exited", 0]);
     },
   },
@@ -83,12 +83,12 @@ export const approvalCases: readonly ConformanceCase[] = [
     needs: ["exec.argv", "files"],
     programs: ["write"],
     async run({ sandbox, program }) {
-      const own = await sandbox({ approve: () => pause(1_000).then(() => true) });
+      const own = await sandbox({ approve: () => pause(500).then(() => true) });
       const stop = new AbortController();
       setTimeout(() => stop.abort(), 100);
       const run = own.exec(program("write", "ran", "yes"), { signal: stop.signal });
       assert.equal((await within(10_000, "exec", run)).reason, "aborted");
-      await pause(1_500);
+      await pause(700);
       assert.equal(await own.files.exists("ran"), false);
     },
   },

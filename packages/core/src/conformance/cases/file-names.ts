@@ -39,15 +39,19 @@ export const fileNameCases: readonly ConformanceCase[] = [
   })),
   {
     id: "files.name.seen-by-programs",
-    title: "programs find files of any name under that name",
+    title: "programs find and make files of any name",
     needs: ["files", "exec.argv"],
     programs: ["read", "write"],
     async run({ shared, program, path }) {
-      for (const name of Object.values(awkwardNames)) {
-        await shared.files.write(path(name), name);
-        assert.equal((await shared.exec(program("read", `./${path(name)}`))).orThrow().stdout.text, name);
-        await shared.exec(program("write", `./${path(`out/../${name}`)}`, "inside"));
-      }
+      const names = Object.values(awkwardNames);
+      await shared.files.writeAll(Object.fromEntries(names.map((name) => [path(`in/${name}`), name])));
+      const read = await shared.exec(program("read", ...names), { cwd: path("in") });
+      assert.equal(read.orThrow().stdout.text, names.join(""));
+      await shared.files.mkdir(path("out"));
+      (await shared.exec(program("write", ...names.flatMap((name) => [name, name])), { cwd: path("out") })).orThrow();
+      const made = (await shared.files.list(path("out"))).map((entry) => entry.path);
+      assert.deepEqual(made, names.map((name) => `${shared.workdir}/${path("out")}/${name}`).sort());
+      for (const file of made) assert.ok(file.endsWith(`/${await shared.files.readText(file)}`), file);
     },
   },
 ];

@@ -12,14 +12,20 @@ import { execCases } from "./exec.js";
 import { fileNameCases } from "./file-names.js";
 import { fileCases } from "./files.js";
 import { identityCases } from "./identity.js";
+import { kernelCases } from "./kernel.js";
+import { kernelControlCases } from "./kernel-control.js";
 import { killCases } from "./kill.js";
 import { lifecycleCases } from "./lifecycle.js";
 import { lifetimeCases } from "./lifetime.js";
+import { networkCases } from "./network.js";
 import { outputCases } from "./output.js";
 import { outputLimitCases } from "./output-limits.js";
+import { persistenceCases } from "./persistence.js";
 import { processCases } from "./process.js";
+import { resourceCases } from "./resources.js";
 import { stdinCases } from "./stdin.js";
 import { symlinkCases } from "./symlinks.js";
+import { terminalCases } from "./terminal.js";
 
 /** The whole suite, in the order in which it is run. */
 export const conformanceCases: readonly ConformanceCase[] = [
@@ -27,10 +33,12 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...lifecycleCases,
   ...identityCases,
   ...lifetimeCases,
+  ...persistenceCases,
   ...errorCases,
   ...approvalCases,
   ...execCases,
   ...environmentCases,
+  ...terminalCases,
   ...stdinCases,
   ...outputCases,
   ...outputLimitCases,
@@ -43,5 +51,9 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...bigFileCases,
   ...symlinkCases,
   ...archiveCases,
+  ...kernelCases,
+  ...kernelControlCases,
   ...concurrencyCases,
+  ...resourceCases,
+  ...networkCases,
 ];

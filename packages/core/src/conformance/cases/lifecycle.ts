@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import type { SandboxInfo } from "../../provider.js";
+import type { Sandbox } from "../../sandbox.js";
 import { equalBytes, failure, rejects, within } from "../assertions.js";
 import type { ConformanceCase } from "../conformance-case.js";
 import { beats } from "../heartbeat.js";
@@ -43,18 +44,19 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     id: "lifecycle.create.workdir",
     title: "a working directory is honoured, or refused by name before anything is created",
     needs: ["files"],
-    async run({ sandbox, created }) {
-      const workdir = "/tmp/sandkit conformance/workdir";
-      const own = await sandbox({ workdir }).catch((error: unknown) => error);
-      if (own instanceof Error) {
-        await rejects(Promise.reject(own), ["UNSUPPORTED", "INVALID"], "workdir");
+    async run({ sandbox, created, unique }) {
+      const workdir = `/tmp/${unique("sandkit work dir")}`;
+      let own: Sandbox;
+      try {
+        own = await sandbox({ workdir });
+      } catch (error) {
+        await rejects(Promise.reject(error), ["UNSUPPORTED", "INVALID"], "workdir");
         assert.equal(created(), 0);
         return;
       }
-      const made = await sandbox({ workdir });
-      assert.equal(made.workdir, workdir);
-      await made.files.write("file", "here");
-      assert.equal(await made.files.readText(`${workdir}/file`), "here");
+      assert.equal(own.workdir, workdir);
+      await own.files.write("file", "here");
+      assert.equal(await own.files.readText(`${workdir}/file`), "here");
     },
   },
   {

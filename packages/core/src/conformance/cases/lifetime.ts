@@ -57,11 +57,11 @@ export const lifetimeCases: readonly ConformanceCase[] = [
     needs: ["lifetime.ttl", "files"],
     reports: ["opensandbox-group/OpenSandbox#1200"],
     async run({ sandbox }) {
-      const own = await sandbox({ lifetime: { ttlMs: 2_000 } });
+      const own = await sandbox({ lifetime: { ttlMs: 1_200 } });
       await own.extend(60_000);
       const { expiresAt } = await own.info();
       assert.ok(expiresAt && expiresAt.getTime() - Date.now() > 30_000, `expiresAt is ${expiresAt?.toISOString()}`);
-      await pause(2_500);
+      await pause(1_500);
       await own.files.write("lives", "on");
       await own.extend(300);
       await ended(own);
@@ -73,9 +73,9 @@ export const lifetimeCases: readonly ConformanceCase[] = [
     needs: ["lifetime.idle", "files"],
     reports: ["opensandbox-group/OpenSandbox#759"],
     async run({ sandbox }) {
-      const own = await sandbox({ lifetime: { idleMs: 1_500 } });
-      for (let round = 0; round < 5; round++) {
-        await pause(500);
+      const own = await sandbox({ lifetime: { idleMs: 1_200 } });
+      for (let round = 0; round < 4; round++) {
+        await pause(400);
         await own.files.write("used", `${round}`);
       }
       await ended(own);
@@ -87,8 +87,8 @@ export const lifetimeCases: readonly ConformanceCase[] = [
     needs: ["lifetime.idle", "exec.argv"],
     programs: ["sleep"],
     async run({ sandbox, program }) {
-      const own = await sandbox({ lifetime: { idleMs: 1_000 } });
-      assert.equal((await own.exec(program("sleep", "2.5"))).reason, "exited");
+      const own = await sandbox({ lifetime: { idleMs: 700 } });
+      assert.equal((await own.exec(program("sleep", "1.6"))).reason, "exited");
     },
   },
 ];

@@ -143,7 +143,6 @@ export const outputLimitCases: readonly ConformanceCase[] = [
     title: "96 MB of output cost the caller no more memory than the limit asks for",
     needs: ["exec.argv"],
     programs: ["flood"],
-    reports: ["jonnyzzz/mcp-steroid#466"],
     limitMs: 60_000,
     async run({ shared, program }) {
       const used = () => process.memoryUsage().arrayBuffers + process.memoryUsage().heapUsed;

@@ -101,6 +101,21 @@ export const processCases: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "process.captured.after-destroy",
+    title: "what a process wrote can be read after its sandbox is gone",
+    needs: ["exec.argv", "exec.stream", "process.background"],
+    programs: ["both"],
+    reports: ["vercel/sandbox#338"],
+    async run({ sandbox, program }) {
+      const own = await sandbox();
+      const process = await own.spawn(program("both", "3"));
+      await process.wait();
+      await own.destroy();
+      assert.equal(process.captured().stdout.text, "o0 o1 o2 ");
+      assert.equal(await textOf(process.stdout), "o0 o1 o2 ");
+    },
+  },
+  {
     id: "process.iterate.replay",
     title: "who begins to iterate late gets everything from the start",
     needs: ["exec.argv", "exec.stream", "process.background"],
@@ -252,6 +267,7 @@ export const processCases: readonly ConformanceCase[] = [
       assert.equal((await shared.process(process.id))?.id, process.id);
       assert.equal(await shared.process("no-such-process"), null);
       await process.kill();
+      await process.wait();
       const after = (await shared.processes()).find(({ id }) => id === process.id);
       assert.notEqual(after?.running, true);
     },

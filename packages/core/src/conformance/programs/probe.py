@@ -166,13 +166,15 @@ def allocate(mebibytes):
 # Files
 
 
-def read(path):
-    with open(path, "rb") as file:
-        write(file.read())
+def read(*paths):
+    for path in paths:
+        with open(path, "rb") as file:
+            write(file.read())
 
 
-def write_text(path, text):
-    write_file(path, os.fsencode(text))
+def write_texts(*pairs):
+    for path, text in zip(pairs[::2], pairs[1::2], strict=True):
+        write_file(path, os.fsencode(text))
 
 
 def size(path):
@@ -301,6 +303,14 @@ def holder(path):
     os._exit(3)
 
 
+def crowd(count):
+    """That many children at once."""
+    for _ in range(int(count)):
+        if os.fork() == 0:
+            time.sleep(60)
+            os._exit(0)
+
+
 PROGRAMS = {
     "traits": traits,
     "copy": copy,
@@ -322,7 +332,7 @@ PROGRAMS = {
     "signal": send_itself,
     "allocate": allocate,
     "read": read,
-    "write": write_text,
+    "write": write_texts,
     "size": size,
     "await": await_file,
     "connect": connect,
@@ -336,6 +346,7 @@ PROGRAMS = {
     "stopped": stopped,
     "clean-up": clean_up,
     "holder": holder,
+    "crowd": crowd,
 }
 
 if __name__ == "__main__":

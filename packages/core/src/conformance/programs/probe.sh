@@ -73,8 +73,13 @@ signal) kill -"$1" "$$"; sleep 5 ;; # NAME: to itself
 allocate) make_block $((1048576 * $1)); printf %s "${#block}" ;; # MIB
 
 # Files
-read) cat <"$1" ;;
-write) printf %s "$2" >"$1" ;;
+read) for file; do cat <"$file"; done ;; # FILE...
+write) # FILE TEXT, any number of times
+  while [ "$#" -gt 0 ]; do
+    printf %s "$2" >"$1"
+    shift 2
+  done
+  ;;
 size) wc -c <"$1" ;;
 await) # FILE: until it is there
   printf ready
@@ -99,10 +104,18 @@ daemon)
 ignore-term) trap '' TERM INT HUP; printf ready; exec sh -c "$beat" beat "$1" ;;
 stopped) printf ready; kill -STOP "$$"; exec sleep 60 ;;
 clean-up) # FILE: writes it on SIGTERM
-  trap 'printf cleaned >"$1"; exit 7' TERM
+  file=$1 # a trap may run where "$1" is another
+  trap 'printf cleaned >"$file"; exit 7' TERM
   printf ready
   while :; do pause 0.05; done
   ;;
 holder) sh -c "$beat" beat "$1" & printf leader; exit 3 ;; # a child goes on and holds the output open
+crowd) # COUNT: that many children at once
+  n=0
+  while [ "$n" -lt "$1" ]; do
+    sleep 60 &
+    n=$((n + 1))
+  done
+  ;;
 *) echo "probe.sh has no program \"$program\"" >&2; exit 64 ;;
 esac
