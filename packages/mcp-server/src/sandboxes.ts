@@ -20,8 +20,6 @@ export interface Used<Result> {
   readonly entry: Entry;
   /** True when the caller cannot know the sandbox yet: the answer tells its id. */
   readonly introduce: boolean;
-  /** Said before anything else: earlier state is lost. */
-  readonly notice?: string | undefined;
 }
 
 /** How a sandbox is made for one call. */
@@ -29,6 +27,8 @@ export interface Making {
   readonly template?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((message: string) => void) | undefined;
+  /** Told what the model must know before the answer: that earlier state is lost. */
+  readonly onNotice?: ((message: string) => void) | undefined;
 }
 
 export interface SandboxesOptions {
@@ -93,11 +93,12 @@ export class Sandboxes {
     const held = handle === undefined ? await this.#implicitly(making) : await this.#find(handle);
     // Read once: the first call after a loss tells of it.
     const notice = held.origin === "default" ? this.#ended.takeNotice() : undefined;
+    if (notice !== undefined) making.onNotice?.(notice);
     try {
       const result = await this.#hold(held, () => action(held.sandbox));
       // The client has gone: it never learns the id of what was made for it.
       if (held.origin === "fresh" && making.signal?.aborted && handle === undefined) await this.#end(held, "cancelled");
-      return { result, entry: held, introduce: held.origin === "fresh" && handle === undefined, notice };
+      return { result, entry: held, introduce: held.origin === "fresh" && handle === undefined };
     } catch (error) {
       const code = error instanceof SandboxError ? error.code : undefined;
       if (code === "EXPIRED" || code === "NOT_FOUND") await this.#end(held, "its lifetime was over");
@@ -148,7 +149,7 @@ export class Sandboxes {
   }
 
   async #create(origin: Entry["origin"], making: Making): Promise<Held> {
-    await this.#makeRoom();
+    // Up to its first await it runs at once: what it counts and what is counted next cannot overlap.
     const creation = this.#make(origin, making);
     this.#creating.add(creation);
     try {
@@ -159,6 +160,7 @@ export class Sandboxes {
   }
 
   async #make(origin: Entry["origin"], making: Making): Promise<Held> {
+    await this.#makeRoom();
     const { config, provider, principal } = this.#options;
     const signals = making.signal === undefined ? [] : [making.signal];
     const options: CreateOptions = {
@@ -185,7 +187,8 @@ export class Sandboxes {
     const max = this.#options.config.maxSandboxes;
     if (this.#held.size + this.#creating.size < max) return;
     await this.list();
-    if (this.#held.size + this.#creating.size < max) return;
+    // By now the creation that asks is counted itself.
+    if (this.#held.size + this.#creating.size <= max) return;
     throw new SandboxError(
       "QUOTA",
       `all ${max} sandboxes of this server are in use (maxSandboxes): end one with destroy_sandbox, or pass the sandbox_id of a living one: ${[...this.#held.keys()].join(", ")}`,

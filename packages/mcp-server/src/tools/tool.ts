@@ -1,6 +1,7 @@
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
-import { SandboxError } from "@sandkit/core";
+import { type Sandbox, SandboxError } from "@sandkit/core";
 import { z } from "zod";
+import { observingFiles, type Run } from "../changed-files.js";
 import type { Config } from "../config.js";
 import { invalid } from "../result/error-result.js";
 import { size } from "../result/text.js";
@@ -24,6 +25,8 @@ export interface ToolCall extends ToolContext {
   readonly signal: AbortSignal;
   /** How a sandbox is made when this call needs one. */
   readonly making: Making;
+  /** Whether the client's protocol knows links to files. */
+  readonly links: boolean;
 }
 
 /** One tool as its file defines it. */
@@ -71,6 +74,18 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
       throw invalid(`${name}: ${issues.join("; ")}. Its parameters: ${Object.keys(schema.shape).join(", ")}.`);
     },
   };
+}
+
+/** Runs something; tells the files that it left unless the config says not to look. */
+export async function run<Result>(
+  call: ToolCall,
+  sandbox: Sandbox,
+  action: () => Promise<Result>,
+): Promise<Run<Result>> {
+  if (call.config.fileLinks && sandbox.capabilities.features.files !== false) {
+    return await observingFiles(sandbox, action);
+  }
+  return { ended: await action(), changed: [] };
 }
 
 /** The `sandbox_id` of every tool that works in a sandbox. */
