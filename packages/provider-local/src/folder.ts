@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { chmod, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
@@ -5,7 +6,7 @@ import { failure, hasErrno, onPath } from "./errors.js";
 import { type Owner, thisProcess } from "./owner.js";
 
 /** Where the folders of all sandboxes of this user are. */
-export const sandboxesFolder = join(tmpdir(), `sandkit-local-${userInfo().uid}`);
+export const sandboxesFolder = join(realpathSync(tmpdir()), `sandkit-local-${userInfo().uid}`);
 
 /** What is written beside a sandbox, for the one who finds it after its owner has died. */
 export interface FolderRecord {
