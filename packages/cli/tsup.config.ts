@@ -1,4 +1,4 @@
 import { defineConfig } from "tsup";
 import { base } from "../../tsup.base.js";
 
-export default defineConfig({ ...base, entry: ["src/cli.ts"] });
+export default defineConfig({ ...base, entry: ["src/cli.ts"], dts: false });

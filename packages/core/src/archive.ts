@@ -82,6 +82,7 @@ async function* decode(tar: ReadableStream<Uint8Array>): AsyncGenerator<ParsedTa
 async function unpackEntry(files: ProviderFiles, path: string, entry: ParsedTarEntry): Promise<void> {
   switch (entry.header.type ?? "file") {
     case "file":
+      await dropLink(files, path);
       await files.write(path, entry.body, { mode: "truncate", permissions: entry.header.mode });
       return;
     case "directory":
@@ -114,6 +115,16 @@ async function refuseLinks(files: ProviderFiles, root: string, directory: string
     if (!(error instanceof SandboxError && error.code === "FILE_NOT_FOUND")) throw error;
   }
   safe.add(directory);
+}
+
+/** An entry replaces a link of its name; it is never written to where that leads. */
+async function dropLink(files: ProviderFiles, path: string): Promise<void> {
+  try {
+    const { type } = await files.stat(path, { followSymlinks: false });
+    if (type === "symlink") await files.remove(path, { recursive: false });
+  } catch (error) {
+    if (!(error instanceof SandboxError && error.code === "FILE_NOT_FOUND")) throw error;
+  }
 }
 
 async function makeLink(files: ProviderFiles, path: string, target: string): Promise<void> {

@@ -1,0 +1,9 @@
+import type { CommandSpec } from "./command.js";
+import { helpCommand } from "./commands/help.js";
+import { mcpCommand } from "./commands/mcp.js";
+import { runCommand } from "./commands/run.js";
+
+const faces = [runCommand, mcpCommand];
+
+/** Every command, in the order of help: the one table behind parsing, help and `help --json`. */
+export const commands: readonly CommandSpec[] = [...faces, helpCommand(faces)];

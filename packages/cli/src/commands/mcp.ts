@@ -1,0 +1,34 @@
+import { type CommandSpec, sharedOptions } from "../command.js";
+import { exitCodes } from "../exit-codes.js";
+
+/** Serves sandboxes to agents. */
+export const mcpCommand: CommandSpec = {
+  name: "mcp",
+  summary: "Serve sandboxes to agents over the Model Context Protocol",
+  usage: ["sandkit mcp [stdio | http] [OPTIONS]"],
+  notes: [
+    "stdio (the default) is for a client that starts this command itself, and ends with it. http listens on this",
+    "machine only and asks for a token: SANDKIT_TOKEN, or one that it makes and prints.",
+  ],
+  maxPositionals: 1,
+  takesRest: false,
+  options: {
+    port: { value: "PORT", description: "http: default 3333; 0: any that is free" },
+    host: { value: "HOST", description: "http: address to bind, default 127.0.0.1; another needs SANDKIT_TOKEN" },
+    "allow-host": {
+      value: "NAME",
+      description: "http: a further name by which clients reach the server",
+      repeatable: true,
+    },
+    provider: sharedOptions.provider,
+    config: sharedOptions.config,
+    "no-color": sharedOptions["no-color"],
+    help: sharedOptions.help,
+  },
+  examples: [
+    { command: "sandkit mcp", shows: "what goes into a client's configuration" },
+    { command: "sandkit mcp http --port 3333", shows: "prints the address and the token on stderr" },
+  ],
+  exitCodes: { 0: "ended in order", 1: "failed", 2: exitCodes[2] },
+  run: async (invocation) => (await import("../serve-mcp.js")).serveMcp(invocation),
+};

@@ -1,0 +1,39 @@
+import { type CommandSpec, sharedOptions } from "../command.js";
+import { languageNames } from "../run/languages.js";
+
+/** Runs one program in a sandbox of its own. */
+export const runCommand: CommandSpec = {
+  name: "run",
+  summary: "Run a program in a fresh sandbox",
+  usage: ["sandkit run FILE [OPTIONS] [-- ARGUMENTS]", "sandkit run -e CODE [OPTIONS] [-- ARGUMENTS]"],
+  notes: [
+    "The program has this command's stdin, its stdout and stderr come through byte for byte, and its exit code is",
+    "ours. Of this machine's files it sees FILE alone. FILE - reads the program from stdin.",
+    "Ctrl-C interrupts the program, a second Ctrl-C kills it.",
+  ],
+  maxPositionals: 1,
+  takesRest: true,
+  options: {
+    eval: { short: "e", value: "CODE", description: "run this code; like python3 -c, it shows what it prints" },
+    language: { value: "NAME", description: "default: by the name of FILE, else python", choices: languageNames },
+    timeout: { value: "SECONDS", description: "end the program and all it started after this time; default: none" },
+    ...sharedOptions,
+  },
+  examples: [
+    { command: "sandkit run -e 'print(2**100)'", shows: "1267650600228229401496703205376" },
+    { command: "sandkit run report.py --timeout 10 < sales.csv", shows: "the program reads sales.csv from stdin" },
+    { command: "sandkit run report.py -- --year 2026", shows: "arguments for the program" },
+  ],
+  exitCodes: {
+    "0-255": "the program's own, unless one of these",
+    2: "wrong usage of sandkit",
+    124: "the program was ended at its deadline",
+    125: "sandkit could not start it, or lost its sandbox",
+    126: "found but not executable",
+    127: "not found in the sandbox",
+    130: "interrupted",
+    137: "the program used too much memory, or was killed",
+    70: "a defect of sandkit",
+  },
+  run: async (invocation) => (await import("../run/run-program.js")).runProgram(invocation),
+};

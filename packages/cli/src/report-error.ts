@@ -1,0 +1,69 @@
+import { SandboxError } from "@sandkit/core";
+import { exitCodeOf } from "./exit-codes.js";
+import { paintFor } from "./terminal.js";
+import { type Fix, UsageError } from "./usage-error.js";
+
+/** Tells a failure on stderr, as text or as one JSON document, and gives the exit code that goes with it. */
+export function reportError(error: unknown, json: boolean): number {
+  const report = describe(error);
+  process.stderr.write(json ? `${JSON.stringify({ error: report.data })}\n` : toText(report));
+  return report.exitCode;
+}
+
+interface ErrorReport {
+  readonly exitCode: number;
+  readonly causes: readonly string[];
+  readonly fix: readonly Fix[];
+  readonly data: Readonly<Record<string, unknown>> & { readonly code: string; readonly message: string };
+}
+
+function describe(error: unknown): ErrorReport {
+  const causes = causesOf(error);
+  if (error instanceof SandboxError) {
+    const fix = fixesOf(error);
+    return { exitCode: exitCodeOf(error), causes, fix, data: { ...error.toJSON(), ...coded(error), causes, fix } };
+  }
+  if (error instanceof UsageError) {
+    const { message, fix } = error;
+    return { exitCode: 2, causes, fix, data: { code: "USAGE", message, retryable: false, causes, fix } };
+  }
+  const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const fix = [{ text: "this is a defect of sandkit: please report it with the lines above" }];
+  return { exitCode: 70, causes, fix, data: { code: "INTERNAL", message, retryable: false, causes, fix } };
+}
+
+function coded({ code, message }: SandboxError): { readonly code: string; readonly message: string } {
+  return { code, message };
+}
+
+/** Next steps in the words of this command line; the message has those that hold everywhere. */
+function fixesOf(error: SandboxError): readonly Fix[] {
+  const again = { text: "try the same command again" };
+  const elsewhere = { text: "use WebAssembly, which needs no engine", command: "sandkit run --provider wasm …" };
+  const canGoElsewhere = error.code === "UNAVAILABLE" && error.provider !== "wasm";
+  return [...(error.retryable ? [again] : []), ...(canGoElsewhere ? [elsewhere] : [])];
+}
+
+function causesOf(error: unknown): string[] {
+  const causes: string[] = [];
+  const seen = new Set<unknown>([error]);
+  let cause = error instanceof Error ? error.cause : undefined;
+  while (cause !== undefined && !seen.has(cause)) {
+    seen.add(cause);
+    causes.push(cause instanceof Error ? cause.message : String(cause));
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  return causes;
+}
+
+function toText({ data, causes, fix }: ErrorReport): string {
+  const paint = paintFor(process.stderr);
+  const where = [data.provider, data.operation].filter((part) => typeof part === "string").join(", ");
+  const lines = [`${paint("red", "error")}  ${data.code}: ${data.message}${where && ` (${where})`}`];
+  for (const cause of causes) if (!data.message.includes(cause)) lines.push(`${paint("dim", "cause")}  ${cause}`);
+  fix.forEach(({ text, command }, index) => {
+    const label = index === 0 ? `${paint("green", "fix")}  ` : "   or";
+    lines.push(`${label}  ${text}${command === undefined ? "" : `: ${command}`}`);
+  });
+  return `${lines.join("\n")}\n`;
+}

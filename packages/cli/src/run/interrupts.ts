@@ -1,0 +1,70 @@
+import type { Process } from "@sandkit/core";
+
+/** For a program that is still there this long after its interrupt. */
+const hintAfterMs = 700;
+const hint = "\nstill running; Ctrl-C again kills it\n";
+
+/** What the signals of this process mean for the program that it runs. */
+export class Interrupts implements Disposable {
+  /** Aborts what has no program yet: the creation of the sandbox. */
+  readonly creation: AbortSignal;
+  readonly #abort = new AbortController();
+  readonly #handlers: ReadonlyMap<NodeJS.Signals, () => void>;
+  #process: Process | undefined;
+  #count = 0;
+  #exitCode: number | undefined;
+  #hint: NodeJS.Timeout | undefined;
+
+  constructor() {
+    this.creation = this.#abort.signal;
+    this.#handlers = new Map<NodeJS.Signals, () => void>([
+      ["SIGINT", () => this.#interrupt()],
+      ["SIGTERM", () => this.#end(143)],
+      ["SIGHUP", () => this.#end(129)],
+    ]);
+    for (const [signal, handler] of this.#handlers) process.on(signal, handler);
+  }
+
+  /** Set once this process was told to end: the exit code that says so. */
+  get exitCode(): number | undefined {
+    return this.#exitCode;
+  }
+
+  /** From here on the program is what is interrupted. */
+  watch(running: Process): void {
+    this.#process = running;
+    if (this.#exitCode !== undefined) this.#kill();
+  }
+
+  /** Ends the program because nobody reads its output any more. */
+  brokenPipe(): void {
+    this.#end(141);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#hint);
+    for (const [signal, handler] of this.#handlers) process.off(signal, handler);
+  }
+
+  /** The first Ctrl-C goes to the program, which may tidy up or go on; the second ends it. */
+  #interrupt(): void {
+    this.#count += 1;
+    if (this.#count > 1 || !this.#process) {
+      this.#end(130);
+      return;
+    }
+    if (process.stderr.isTTY) this.#hint = setTimeout(() => process.stderr.write(hint), hintAfterMs);
+    this.#process.kill("SIGINT").catch(() => this.#end(130));
+  }
+
+  #end(exitCode: number): void {
+    this.#exitCode ??= exitCode;
+    this.#abort.abort(new Error("interrupted"));
+    this.#kill();
+  }
+
+  #kill(): void {
+    // A kill that fails makes `wait` reject, and is told from there.
+    this.#process?.kill().catch(() => undefined);
+  }
+}

@@ -1,0 +1,23 @@
+import { once } from "node:events";
+import type { OutputChunk } from "@sandkit/core";
+
+/**
+ * Passes a program's output on byte for byte, as fast as it is read and no faster.
+ * `onBroken` is called when nobody reads any more.
+ */
+export function passOutput(onBroken: () => void): (chunk: OutputChunk) => Promise<void> {
+  const broken = new Set<NodeJS.WriteStream>();
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      broken.add(stream);
+      onBroken();
+    });
+  }
+  return async ({ stream: name, bytes }) => {
+    const stream = process[name];
+    if (broken.has(stream) || bytes.length === 0 || stream.write(bytes)) return;
+    // A broken pipe ends the wait too; the listener above has seen it.
+    await once(stream, "drain").catch(() => undefined);
+  };
+}

@@ -1,0 +1,59 @@
+import type { ConformanceCase } from "../conformance-case.js";
+import { approvalCases } from "./approval.js";
+import { archiveCases } from "./archives.js";
+import { bigFileCases } from "./big-files.js";
+import { capabilityCases } from "./capabilities.js";
+import { concurrencyCases } from "./concurrency.js";
+import { deadlineCases } from "./deadlines.js";
+import { directoryCases } from "./directories.js";
+import { environmentCases } from "./environment.js";
+import { errorCases } from "./errors.js";
+import { execCases } from "./exec.js";
+import { fileNameCases } from "./file-names.js";
+import { fileCases } from "./files.js";
+import { identityCases } from "./identity.js";
+import { kernelCases } from "./kernel.js";
+import { kernelControlCases } from "./kernel-control.js";
+import { killCases } from "./kill.js";
+import { lifecycleCases } from "./lifecycle.js";
+import { lifetimeCases } from "./lifetime.js";
+import { networkCases } from "./network.js";
+import { outputCases } from "./output.js";
+import { outputLimitCases } from "./output-limits.js";
+import { persistenceCases } from "./persistence.js";
+import { processCases } from "./process.js";
+import { resourceCases } from "./resources.js";
+import { stdinCases } from "./stdin.js";
+import { symlinkCases } from "./symlinks.js";
+import { terminalCases } from "./terminal.js";
+
+/** The whole suite, in the order in which it is run. */
+export const conformanceCases: readonly ConformanceCase[] = [
+  ...capabilityCases,
+  ...lifecycleCases,
+  ...identityCases,
+  ...lifetimeCases,
+  ...persistenceCases,
+  ...errorCases,
+  ...approvalCases,
+  ...execCases,
+  ...environmentCases,
+  ...terminalCases,
+  ...stdinCases,
+  ...outputCases,
+  ...outputLimitCases,
+  ...killCases,
+  ...deadlineCases,
+  ...processCases,
+  ...fileCases,
+  ...directoryCases,
+  ...fileNameCases,
+  ...bigFileCases,
+  ...symlinkCases,
+  ...archiveCases,
+  ...kernelCases,
+  ...kernelControlCases,
+  ...concurrencyCases,
+  ...resourceCases,
+  ...networkCases,
+];

@@ -1,0 +1,284 @@
+import { strict as assert } from "node:assert";
+import type { Kernel } from "../../kernel/kernel.js";
+import type { Sandbox } from "../../sandbox.js";
+import { eventually, failure, rejects, within } from "../assertions.js";
+import type { ConformanceCase } from "../conformance-case.js";
+
+const stubborn = "while True:\n    try:\n        while True: pass\n    except BaseException: pass";
+
+/** Signals by a file that a cell has started, which is then busy with `code`. */
+const startedIn = (file: string, code: string) => `open("${file}", "w").close()\n${code}`;
+
+const started = (sandbox: Sandbox, file: string) =>
+  eventually("the cell has started", () => sandbox.files.exists(file), 20_000);
+
+/** Python cells that must be stopped, queued or kept apart. */
+export const kernelControlCases: readonly ConformanceCase[] = [
+  {
+    id: "kernel.interrupt",
+    title: "interrupt stops the running cell and keeps the state",
+    needs: ["kernel.python", "kernel.interrupt", "files"],
+    async run({ shared, path }) {
+      const kernel = await shared.kernel();
+      await kernel.run("kept = 7");
+      for (const [name, code] of [
+        ["loop", "while True: pass"],
+        ["sleep", "import time\ntime.sleep(60)"],
+        ["await", "import asyncio\nawait asyncio.sleep(60)"],
+      ] as const) {
+        const cell = kernel.run(startedIn(path(name), code));
+        await started(shared, path(name));
+        assert.deepEqual(await within(10_000, `interrupt of ${name}`, kernel.interrupt()), { stateLost: false });
+        const { error, stateLost } = await within(10_000, `the cell with ${name}`, cell);
+        assert.deepEqual([name, error?.name, stateLost], [name, "KeyboardInterrupt", false]);
+      }
+      assert.equal((await kernel.run("kept")).value, 7);
+      await close(kernel);
+    },
+  },
+  {
+    id: "kernel.interrupt.idle",
+    title: "interrupting a kernel that runs nothing changes nothing",
+    needs: ["kernel.python", "kernel.interrupt"],
+    async run({ shared }) {
+      const kernel = await shared.kernel();
+      await kernel.run("kept = 7");
+      assert.deepEqual(await kernel.interrupt(), { stateLost: false });
+      assert.equal((await kernel.run("kept")).value, 7);
+      await close(kernel);
+    },
+  },
+  {
+    id: "kernel.timeout",
+    title: "a timeout interrupts the cell and keeps the state",
+    needs: ["kernel.python", "kernel.interrupt"],
+    reports: ["pyodide/pyodide#676", "pyodide/pyodide#4537", "strukto-ai/mirage#156"],
+    async run({ shared }) {
+      const kernel = await shared.kernel();
+      await kernel.run("kept = 7");
+      const cell = await within(
+        20_000,
+        "the cell",
+        kernel.run("print('so far')\nwhile True: pass", { timeoutMs: 500 }),
+      );
+      assert.deepEqual([cell.reason, cell.exitCode, cell.ok], ["timeout", null, false]);
+      assert.equal(cell.stdout.text, "so far\n");
+      assert.equal(cell.stateLost, false);
+      assert.equal((await kernel.run("kept")).value, 7);
+      await close(kernel);
+    },
+  },
+  {
+    id: "kernel.timeout.stubborn",
+    title: "a cell that does not let itself be interrupted loses its interpreter, and says so",
+    needs: ["kernel.python"],
+    reports: ["strukto-ai/mirage#669"],
+    async run({ shared }) {
+      const kernel = await shared.kernel();
+      await kernel.run("kept = 7");
+      const run = kernel.run(`print("so far", flush=True)\n${stubborn}`, { timeoutMs: 500, interruptGraceMs: 300 });
+      const cell = await within(20_000, "the cell", run);
+      assert.deepEqual([cell.reason, cell.exitCode, cell.stateLost], ["timeout", null, true]);
+      assert.equal(cell.stdout.text, "so far\n");
+      const next = await kernel.run("'kept' in globals()");
+      assert.deepEqual([next.value, next.stateLost], [false, false]);
+      await close(kernel);
+    },
+  },
+  {
+    id: "kernel.timeout.truthful",
+    title: "stateLost says exactly whether the state is lost",
+    needs: ["kernel.python"],
+    async run({ shared }) {
+      const kernel = await shared.kernel();
+      for (const code of ["import time\ntime.sleep(60)", "sum(range(10**12))", stubborn]) {
+        await kernel.run("kept = 7");
+        const { stateLost } = await within(20_000, code, kernel.run(code, { timeoutMs: 400, interruptGraceMs: 400 }));
+        assert.equal((await kernel.run("'kept' in globals()")).value, !stateLost, `after ${code}`);
+      }
+      await close(kernel);
+    },
+  },
+  {
+    id: "kernel.abort",
+    title: "an abort ends the cell like a timeout; one before the start runs nothing",
+    needs: ["kernel.python", "files"],
+    async run({ shared, path }) {
+      const kernel = await shared.kernel();
+      const stop = new AbortController();
+      const cell = kernel.run(startedIn(path("on"), "while True: pass"), { signal: stop.signal });
+      await started(shared, path("on")).finally(() => stop.abort());
+      assert.equal((await within(20_000, "the cell", cell)).reason, "aborted");
+      const code = `open("${path("ran")}", "w").close()`;
+      const never = await kernel.run(code, { signal: AbortSignal.abort() });
+      assert.deepEqual([never.reason, never.exitCode, never.stateLost], ["aborted", null, false]);
+      assert.equal(await shared.files.exists(path("ran")), false);
+      await close(kernel);
+    },
+  },
+  {
+    id: "kernel.queue",
+    title: "cells run one after another, in the order they were asked for",
+    needs: ["kernel.python"],
+    async run({ shared }) {
+      const kernel = await shared.kernel();
+      await kernel.run("log = []");
+      const cell = (number: number) =>
+        `import asyncio\nlog.append(${number})\nawait asyncio.sleep(0.01)\nlog.append(${number})`;
+      await Promise.all(Array.from({ length: 10 }, (_, number) => kernel.run(cell(number))));
+      const expected = Array.from({ length: 20 }, (_, index) => Math.floor(index / 2));
+      assert.deepEqual((await kernel.run("log")).value, expected);
+      await close(kernel);
+    },
+  },
+  {
+    id: "kernel.queue.own-output",
+    title: "queued cells each get their own output",
+    needs: ["kernel.python"],
+    async run({ shared }) {
+      const cells = Array.from({ length: 10 }, (_, number) => shared.runCode(`print("cell ${number}")\n${number}`));
+      const results = await Promise.all(cells);
+      results.forEach((cell, number) => {
+        assert.deepEqual([cell.stdout.text, cell.value], [`cell ${number}\n`, number]);
+      });
+    },
+  },
+  {
+    id: "kernel.queue.clock",
+    title: "the clock of a cell starts when it does",
+    needs: ["kernel.python"],
+    async run({ shared }) {
+      const kernel = await shared.kernel();
+      const first = kernel.run("import time\ntime.sleep(2.2)");
+      const second = await kernel.run("'in time'", { timeoutMs: 2_000 });
+      assert.equal((await first).reason, "exited");
+      assert.deepEqual([second.reason, second.value], ["exited", "in time"]);
+      await close(kernel);
+    },
+  },
+  {
+    id: "kernel.apart",
+    title: "kernels do not share variables, and run at the same time",
+    needs: ["kernel.python", "files"],
+    reports: ["cloudflare/sandbox-sdk#235"],
+    async run({ shared, path }) {
+      const [one, two] = await Promise.all([shared.kernel(), shared.kernel()]);
+      await one.run("mine = 1\nimport builtins\nbuiltins.leaked = True");
+      assert.equal((await two.run("'mine' in globals() or hasattr(__import__('builtins'), 'leaked')")).value, false);
+      const waiting = one.run(`import os, time\nwhile not os.path.exists("${path("go")}"): time.sleep(0.05)`);
+      await two.run(`open("${path("go")}", "w").close()`);
+      assert.equal((await within(15_000, "the waiting cell", waiting)).ok, true);
+      await Promise.all([close(one), close(two)]);
+    },
+  },
+  {
+    id: "kernel.many",
+    title: "eleven kernels keep eleven states",
+    needs: ["kernel.python"],
+    reports: ["cloudflare/sandbox-sdk#235"],
+    limitMs: 120_000,
+    async run({ sandbox }) {
+      const own = await sandbox();
+      const kernels: Kernel[] = [];
+      for (let number = 0; number < 11; number++) {
+        const kernel = await own.kernel();
+        await kernel.run(`mine = ${number}`);
+        kernels.push(kernel);
+      }
+      const values = await Promise.all(kernels.map(async (kernel) => (await kernel.run("mine")).value));
+      assert.deepEqual(
+        values,
+        kernels.map((_, number) => number),
+      );
+    },
+  },
+  {
+    id: "kernel.by-id",
+    title: "a kernel has an id by which it is found again, in its own directory",
+    needs: ["kernel.python", "files"],
+    async run({ shared, path, unique }) {
+      await shared.files.mkdir(path("place"));
+      const id = unique("kernel");
+      const kernel = await shared.kernel({ id, cwd: path("place") });
+      assert.deepEqual([kernel.id, kernel.language], [id, "python"]);
+      await kernel.run("import os\nmine = os.getcwd()");
+      assert.equal((await shared.runCode("mine", { kernel: id })).value, `${shared.workdir}/${path("place")}`);
+      assert.equal((await (await shared.kernel({ id })).run("mine[-5:]")).value, "place");
+      await close(kernel);
+      await rejects(kernel.run("1"), "NOT_FOUND", id);
+    },
+  },
+  {
+    id: "kernel.restart",
+    title: "restart gives a fresh interpreter and ends what runs",
+    needs: ["kernel.python", "files"],
+    async run({ shared, path }) {
+      const kernel = await shared.kernel();
+      await kernel.run("mine = 1");
+      const cell = kernel.run(startedIn(path("on"), stubborn));
+      await started(shared, path("on"));
+      await within(20_000, "restart", kernel.restart());
+      const ended = await within(10_000, "the cell", cell);
+      assert.deepEqual([ended.ok, ended.stateLost], [false, true]);
+      assert.equal((await kernel.run("'mine' in globals()")).value, false);
+      await close(kernel);
+    },
+  },
+  {
+    id: "kernel.dies",
+    title: "an interpreter that ends itself is told as lost state, and the next cell works",
+    needs: ["kernel.python"],
+    async run({ shared }) {
+      const kernel = await shared.kernel();
+      await kernel.run("mine = 1");
+      const cell = await within(
+        20_000,
+        "the cell",
+        kernel.run("print('last words', flush=True)\nimport os\nos._exit(3)"),
+      );
+      assert.deepEqual([cell.ok, cell.stateLost, cell.exitCode], [false, true, null]);
+      assert.equal(cell.stdout.text, "last words\n");
+      assert.equal((await kernel.run("'mine' in globals()")).value, false);
+      await close(kernel);
+    },
+  },
+  {
+    id: "kernel.listener.throws",
+    title: "a listener that throws ends the cell, and the call rejects with what it threw",
+    needs: ["kernel.python"],
+    async run({ shared }) {
+      const kernel = await shared.kernel();
+      const thrown = new Error("the listener has had enough");
+      const cell = kernel.run("print('x', flush=True)\nimport time\ntime.sleep(60)", {
+        onOutput() {
+          throw thrown;
+        },
+      });
+      assert.equal(await within(20_000, "the cell", failure(cell)), thrown);
+      assert.equal((await kernel.run("1 + 1")).value, 2);
+      await close(kernel);
+    },
+  },
+  {
+    id: "kernel.beside-files",
+    title: "files are read and written while a cell runs",
+    needs: ["kernel.python", "files"],
+    reports: ["r-wasm/quarto-live#72"],
+    async run({ shared, path }) {
+      const kernel = await shared.kernel();
+      const stop = new AbortController();
+      const cell = kernel.run(startedIn(path("on"), "while True: pass"), { signal: stop.signal });
+      try {
+        await started(shared, path("on"));
+        await within(10_000, "files", shared.files.write(path("file"), "while it runs"));
+        assert.equal(await shared.files.readText(path("file")), "while it runs");
+      } finally {
+        stop.abort();
+        await cell;
+      }
+      await close(kernel);
+    },
+  },
+];
+
+const close = (kernel: Kernel) => kernel[Symbol.asyncDispose]();

@@ -1,0 +1,74 @@
+import { strict as assert } from "node:assert";
+import { createServer } from "node:net";
+import { networkInterfaces } from "node:os";
+import type { ConformanceCase } from "../conformance-case.js";
+
+/** Listens on this machine while `use` runs, and tells how many connections came. */
+async function listening(use: (port: number) => Promise<void>): Promise<number> {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the listener has no port");
+  try {
+    await use(address.port);
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+  return connections;
+}
+
+/** Addresses of this machine, as a sandbox may see it. */
+function hostAddresses(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all.filter(({ family }) => family === "IPv4").map(({ address }) => address);
+}
+
+/** What a sandbox can reach. */
+export const networkCases: readonly ConformanceCase[] = [
+  {
+    id: "network.none",
+    title: "by default a sandbox reaches nothing, this machine included",
+    needs: ["network.none", "exec.argv"],
+    programs: ["connect"],
+    async run({ shared, program }) {
+      const connections = await listening(async (port) => {
+        for (const address of hostAddresses()) {
+          const result = await shared.exec(program("connect", address, String(port)), { timeoutMs: 20_000 });
+          assert.ok(result.stdout.text.startsWith("refused"), `${address}: ${result.stdout.text}${result.stderr.text}`);
+        }
+      });
+      assert.equal(connections, 0);
+    },
+  },
+  {
+    id: "network.full",
+    title: "with the whole network a sandbox reaches this machine",
+    needs: ["network.full", "exec.argv"],
+    programs: ["connect"],
+    async run({ sandbox, program }) {
+      const own = await sandbox({ network: "full" });
+      const connections = await listening(async (port) => {
+        for (const address of hostAddresses()) await own.exec(program("connect", address, String(port)));
+      });
+      assert.ok(connections > 0, "no connection arrived");
+    },
+  },
+  {
+    id: "network.ports",
+    title: "a server in the sandbox is reached through its port",
+    needs: ["ports", "exec.argv", "process.background"],
+    programs: ["serve"],
+    async run({ sandbox, program }) {
+      const own = await sandbox({ ports: [8123] });
+      const server = await own.spawn(program("serve", "8123", "hello from inside"));
+      const { url, headers } = await own.port(8123, { waitMs: 10_000 });
+      const response = await fetch(url, { headers: { ...headers } });
+      assert.equal(await response.text(), "hello from inside");
+      await server.kill();
+    },
+  },
+];

@@ -1,0 +1,40 @@
+import { strict as assert } from "node:assert";
+import { within } from "../assertions.js";
+import type { ConformanceCase } from "../conformance-case.js";
+
+/** Under which user and on what terminal a command runs. */
+export const terminalCases: readonly ConformanceCase[] = [
+  {
+    id: "exec.no-terminal",
+    title: "without a pty a command has no terminal",
+    needs: ["exec.argv"],
+    programs: ["terminal"],
+    async run({ shared, program }) {
+      assert.equal((await shared.exec(program("terminal"))).stdout.text, "no");
+    },
+  },
+  {
+    id: "exec.pty",
+    title: "with a pty a process has a terminal whose size can be changed",
+    needs: ["exec.pty", "exec.argv", "process.background"],
+    programs: ["terminal"],
+    async run({ shared, program }) {
+      const process = await shared.spawn(program("terminal"), { pty: { columns: 80, rows: 24 } });
+      await process.resize({ columns: 100, rows: 30 });
+      const result = await within(10_000, "the process", process.wait());
+      assert.ok(result.stdout.text.includes("yes"), result.stdout.text);
+    },
+  },
+  {
+    id: "exec.user",
+    title: "a command runs under the user asked for",
+    needs: ["exec.user", "exec.argv"],
+    programs: ["user"],
+    async run({ shared, program }) {
+      const asked = (await shared.exec(program("user"), { user: "nobody" })).orThrow().stdout.text;
+      const usual = (await shared.exec(program("user"))).orThrow().stdout.text;
+      assert.notEqual(asked.trim(), usual.trim());
+      assert.notEqual(asked.trim(), "0");
+    },
+  },
+];

@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { SandboxError } from "../errors.js";
+
+/** Interpreters that the probe programs are written in, in the order of preference: `sh` starts fastest. */
+export const probeLanguages = ["sh", "python3"] as const;
+export type ProbeLanguage = (typeof probeLanguages)[number];
+
+/**
+ * What a box turned out to have beside its declared features. `sh`, `python3`: the interpreter is there. `fork`: a
+ * program can start others. `setsid`: and put them into a session of their own. `signals`: programs receive signals.
+ * `procfs`: `/proc` shows the processes.
+ */
+export const traits = ["sh", "python3", "fork", "setsid", "signals", "procfs"] as const;
+export type Trait = (typeof traits)[number];
+
+type Requirements = Readonly<Partial<Record<ProbeLanguage, readonly Trait[]>>>;
+
+const anywhere: Requirements = { sh: [], python3: [] };
+const withFork: Requirements = { sh: ["fork"], python3: ["fork"] };
+const withSessions: Requirements = { sh: ["fork", "setsid"], python3: ["setsid"] };
+const withSignals: Requirements = { sh: ["signals"], python3: ["signals"] };
+
+/** The probe programs, by name, with what each needs per language. What they do is said where they are written. */
+const programs = {
+  copy: anywhere,
+  lines: anywhere,
+  bytes: anywhere,
+  slowly: anywhere,
+  both: anywhere,
+  flood: anywhere,
+  say: anywhere,
+  argv: anywhere,
+  env: anywhere,
+  cwd: anywhere,
+  pid: anywhere,
+  user: { sh: ["fork"], python3: ["fork"] },
+  terminal: anywhere,
+  "command-lines": { sh: ["procfs"], python3: ["procfs"] },
+  exit: anywhere,
+  sleep: anywhere,
+  signal: withSignals,
+  allocate: anywhere,
+  read: anywhere,
+  write: anywhere,
+  size: anywhere,
+  await: anywhere,
+  connect: { python3: [] },
+  serve: { python3: ["fork"] },
+  heartbeat: anywhere,
+  child: withFork,
+  "own-session": withSessions,
+  "double-fork": withFork,
+  daemon: withSessions,
+  "ignore-term": withSignals,
+  stopped: withSignals,
+  "clean-up": withSignals,
+  holder: withFork,
+  crowd: withFork,
+} as const satisfies Record<string, Requirements>;
+
+export type ProgramName = keyof typeof programs;
+
+/** What is known of the box: the traits that each of its interpreters found. */
+export type Box = ReadonlyMap<ProbeLanguage, ReadonlySet<Trait>>;
+
+const sources: Readonly<Record<ProbeLanguage, () => string>> = {
+  sh: () => source("probe.sh"),
+  python3: () => source("probe.py"),
+};
+const loaded = new Map<string, string>();
+
+function source(file: string): string {
+  const text = loaded.get(file) ?? readFileSync(new URL(`./programs/${file}`, import.meta.url), "utf8");
+  loaded.set(file, text);
+  return text;
+}
+
+/** The argument list that runs a probe program in one language. */
+export function probeCommand(language: ProbeLanguage, program: ProgramName | "traits", args: readonly string[]) {
+  const start = language === "sh" ? ["sh", "-c", sources.sh(), "probe"] : ["python3", "-c", sources.python3()];
+  return [...start, program, ...args];
+}
+
+/** The first language of the box that can run the program. */
+export function languageFor(box: Box, program: ProgramName): ProbeLanguage | undefined {
+  const requirements: Requirements = programs[program];
+  return probeLanguages.find((language) => {
+    const found = box.get(language);
+    return found && requirements[language]?.every((trait) => found.has(trait));
+  });
+}
+
+/**
+ * The argument list that runs a probe program in this box.
+ * @throws SandboxError `UNSUPPORTED` when no interpreter of the box can
+ */
+export function programCommand(box: Box, program: ProgramName, args: readonly string[]): string[] {
+  const language = languageFor(box, program);
+  if (language) return probeCommand(language, program, args);
+  const found = [...box.keys()].join(", ") || "neither sh nor python3";
+  throw new SandboxError(
+    "UNSUPPORTED",
+    `the probe program "${program}" cannot run in this box (it has ${found}): name it in the case's "programs"`,
+    { operation: "conformance" },
+  );
+}
+
+/** Bytes as the programs `bytes` and `slowly` take them. */
+export function octal(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+}

@@ -1,0 +1,65 @@
+import { z } from "zod";
+
+const name = z.string().min(1, "must not be empty");
+const seconds = z.number().positive("must be above 0");
+
+/** How the server makes every sandbox; a model cannot widen any of it. */
+const defaults = z.strictObject({
+  template: name.meta({ description: "Named starting image; default: the provider's, usually python." }).optional(),
+  resources: z
+    .strictObject({
+      cpus: z.number().positive().optional(),
+      memoryMiB: z.int().positive().optional(),
+      diskMiB: z.int().positive().optional(),
+      pids: z.int().positive().optional(),
+    })
+    .meta({ description: "Caps on each sandbox." })
+    .optional(),
+  network: z
+    .union([z.enum(["none", "full", "packages"]), z.strictObject({ allow: z.array(name) })])
+    .meta({ description: "What sandboxes may reach; default none." })
+    .optional(),
+  env: z.record(z.string().min(1), z.string()).meta({ description: "Environment inside each sandbox." }).optional(),
+});
+
+/** The config file: the one source of its type, its checks and its published JSON schema. */
+export const configSchema = z.strictObject({
+  $schema: z.string().meta({ description: "For editors." }).optional(),
+  provider: name
+    .meta({ description: "wasm, docker, e2b, daytona, or a package that exports createProvider and optionsSchema." })
+    .default("wasm"),
+  options: z
+    .record(z.string(), z.unknown())
+    .meta({ description: "Options of the provider, as its optionsSchema defines them." })
+    .default({}),
+  defaults: defaults.default({}),
+  timeoutSeconds: seconds.meta({ description: "Time limit of a run that names none." }).default(30),
+  maxTimeoutSeconds: seconds.meta({ description: "Longest time limit that a call may ask for." }).default(600),
+  outputChars: z
+    .int()
+    .min(500)
+    .max(1_000_000)
+    .meta({ description: "Text of one result, in characters." })
+    .default(20_000),
+  maxImages: z.int().min(0).meta({ description: "Images in one result." }).default(4),
+  maxImageBytes: z.int().positive().meta({ description: "Largest image shown, in bytes." }).default(1_000_000),
+  maxInputBytes: z
+    .int()
+    .positive()
+    .max(64 * 1024 * 1024)
+    .meta({ description: "Largest code, command, stdin or file content of one call, in bytes." })
+    .default(4 * 1024 * 1024),
+  maxSandboxes: z.int().positive().meta({ description: "Living sandboxes of one user." }).default(8),
+  idleSeconds: seconds
+    .max(2_000_000)
+    .meta({ description: "A sandbox unused for this long ends; default: 300 over HTTP, never over stdio." })
+    .optional(),
+});
+
+/** A parsed config: every default is filled in. */
+export type Config = z.infer<typeof configSchema>;
+
+/** The JSON schema of the config file, published as `@sandkit/mcp-server/config.schema.json`. */
+export function configJsonSchema(): Record<string, unknown> {
+  return { title: "Sandkit MCP server", ...z.toJSONSchema(configSchema, { io: "input" }) };
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import {
+  isInitializeRequest,
+  isJSONRPCRequest,
+  type McpHandlerRequestOptions,
+  type McpServerFactory,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+
+const maxSessions = 500;
+
+interface Session {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly clientId: string | undefined;
+}
+
+export interface LegacySessionsOptions {
+  readonly factory: McpServerFactory;
+  readonly maxRequestBodySize: number;
+  /** Serves what belongs to no session known here. */
+  readonly stateless: (request: Request, options?: McpHandlerRequestOptions) => Promise<Response>;
+}
+
+/**
+ * Sessions for clients of the 2025 protocols, where a cancellation comes as a request of its own: without a session it
+ * would not find the call. After a restart their calls are served without one, as sandboxes are found by handle.
+ */
+export class LegacySessions {
+  readonly #options: LegacySessionsOptions;
+  /** In the order of their last use. */
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(options: LegacySessionsOptions) {
+    this.#options = options;
+  }
+
+  readonly fetch = async (request: Request, options?: McpHandlerRequestOptions): Promise<Response> => {
+    const id = request.headers.get("mcp-session-id");
+    const body = request.method === "POST" ? parsed(await request.clone().text()) : undefined;
+    const session = id === null ? undefined : this.#sessions.get(id);
+    if (id !== null && session !== undefined && session.clientId === options?.authInfo?.clientId) {
+      this.#touch(id, session);
+      return await this.#serve(session, request, body, options);
+    }
+    if (id !== null || !isInitializeRequest(body)) return await this.#options.stateless(request, options);
+    return await this.#serve(await this.#open(request, options), request, body, options);
+  };
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
+  }
+
+  async #open(request: Request, options: McpHandlerRequestOptions | undefined): Promise<Session> {
+    const { factory, maxRequestBodySize } = this.#options;
+    const authInfo = options?.authInfo;
+    const server = await factory({ era: "legacy", ...(authInfo && { authInfo }), requestInfo: request });
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      maxRequestBodySize,
+      onsessioninitialized: (id) => this.#touch(id, session),
+      onsessionclosed: (id) => void this.#sessions.delete(id),
+    });
+    const session: Session = { transport, clientId: authInfo?.clientId };
+    await server.connect(transport);
+    return session;
+  }
+
+  /** A client that goes away before the answer has cancelled: there is nothing it could resume from. */
+  async #serve(session: Session, request: Request, body: unknown, options?: McpHandlerRequestOptions) {
+    if (isJSONRPCRequest(body)) {
+      const params = { requestId: body.id, reason: "the client went away" };
+      request.signal.addEventListener("abort", () =>
+        session.transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params }),
+      );
+    }
+    return await session.transport.handleRequest(request, options);
+  }
+
+  #touch(id: string, session: Session): void {
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+    const [oldest] = this.#sessions;
+    if (this.#sessions.size <= maxSessions || oldest === undefined) return;
+    this.#sessions.delete(oldest[0]);
+    void oldest[1].transport.close();
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not ours to answer: the transport refuses it in the words of the protocol.
+    return undefined;
+  }
+}

@@ -1,0 +1,12 @@
+// For programs that serve MCP themselves.
+export { type Config, configJsonSchema, configSchema } from "./config.js";
+export { type HttpServer, type ServeHttpOptions, serveHttp } from "./http/listen.js";
+export { ConfigError, type LoadConfigOptions, type LoadedConfig, loadConfig, userConfigPath } from "./load-config.js";
+// For hosts with a transport of their own.
+export { localPrincipal, type Principal } from "./principal.js";
+// For programs that choose a provider the same way.
+export { ProviderSource } from "./provider.js";
+export { runMcp } from "./run-mcp.js";
+export { Runtime, type RuntimeOptions } from "./runtime.js";
+export { createServer } from "./server.js";
+export { type ServeStdioOptions, serveStdio } from "./stdio.js";

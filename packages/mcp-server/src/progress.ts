@@ -1,0 +1,46 @@
+import type { ServerContext } from "@modelcontextprotocol/server";
+import { report } from "./report.js";
+
+const heartbeatMs = 3_000;
+
+/** Tells a client that asked for it that its call is alive, every few seconds and whenever there is something new. */
+export class Progress implements Disposable {
+  readonly #context: ServerContext;
+  readonly #token: string | number | undefined;
+  readonly #started = performance.now();
+  readonly #timer: NodeJS.Timeout | undefined;
+  #message = "running";
+  #last = 0;
+
+  constructor(context: ServerContext) {
+    this.#context = context;
+    this.#token = context.mcpReq._meta?.progressToken;
+    if (this.#token === undefined) return;
+    this.#timer = setInterval(() => this.#send(), heartbeatMs);
+    this.#timer.unref();
+  }
+
+  readonly say = (message: string): void => {
+    this.#message = message;
+    this.#send();
+  };
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #send(): void {
+    if (this.#token === undefined || this.#context.mcpReq.signal.aborted) return;
+    const seconds = (performance.now() - this.#started) / 1000;
+    // Clients expect every value to be larger than the one before.
+    this.#last = Math.max(seconds, this.#last + 0.001);
+    const params = {
+      progressToken: this.#token,
+      progress: this.#last,
+      message: `${this.#message} (${Math.round(seconds)} s)`,
+    };
+    this.#context.mcpReq
+      .notify({ method: "notifications/progress", params })
+      .catch((error) => report("a progress notice could not be sent", error));
+  }
+}

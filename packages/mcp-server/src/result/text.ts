@@ -1,0 +1,80 @@
+import type { Captured } from "@sandkit/core";
+
+/** One part of a result's text. */
+export interface Section {
+  /** Shown above the text unless it is the only part. */
+  readonly label: string;
+  readonly text: string;
+  /** Bytes of the whole, where `text` is already less. */
+  readonly totalBytes?: number | undefined;
+}
+
+/** A stream as a section; none when nothing was written. */
+export function streamSection(label: string, stream: Captured): Section[] {
+  if (stream.totalBytes === 0) return [];
+  return [{ label, text: stream.text, totalBytes: stream.truncated ? stream.totalBytes : undefined }];
+}
+
+/** Joins the sections within a budget of characters: short ones whole, head and tail of the long ones. */
+export function joinSections(sections: readonly Section[], budget: number): { text: string; truncated: boolean } {
+  const shares = share(
+    sections.map((section) => section.text.length),
+    budget,
+  );
+  const parts = sections.map((section, index) => {
+    const body = headAndTail(section, shares[index] ?? 0);
+    const label = sections.length > 1 || section.label !== "stdout" ? `[${section.label}]\n` : "";
+    return label + body.replace(/\n+$/, "");
+  });
+  const truncated = sections.some(
+    (section, index) => section.totalBytes !== undefined || section.text.length > (shares[index] ?? 0),
+  );
+  return { text: parts.join("\n"), truncated };
+}
+
+/** Divides a budget: nobody gets more than asked for, and what the small leave goes to the large. */
+function share(wanted: readonly number[], budget: number): number[] {
+  const shares = wanted.map(() => 0);
+  let left = budget;
+  const order = wanted.map((size, index) => ({ size, index })).sort((a, b) => a.size - b.size);
+  for (const [position, { size, index }] of order.entries()) {
+    const granted = Math.min(size, Math.floor(left / (order.length - position)));
+    shares[index] = granted;
+    left -= granted;
+  }
+  return shares;
+}
+
+function headAndTail(section: Section, budget: number): string {
+  const { text, totalBytes } = section;
+  if (text.length <= budget) return text;
+  const half = Math.floor(budget / 2);
+  const head = text.slice(0, wholeCharacters(text, half));
+  const tail = text.slice(wholeCharacters(text, text.length - half));
+  const total = totalBytes ?? Buffer.byteLength(text);
+  const leftOut = total - Buffer.byteLength(head) - Buffer.byteLength(tail);
+  return `${head}\n[... ${size(leftOut)} of ${size(total)} left out here: write long output to a file and read parts of it ...]\n${tail}`;
+}
+
+// A border inside a surrogate pair moves in front of it.
+function wholeCharacters(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}
+
+/** `1.5 MB`: for people and models. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  for (const [unit, factor] of [
+    ["kB", 1e3],
+    ["MB", 1e6],
+  ] as const) {
+    if (bytes < factor * 1000) return `${(bytes / factor).toPrecision(3)} ${unit}`;
+  }
+  return `${(bytes / 1e9).toPrecision(3)} GB`;
+}
+
+/** `12 ms`, `3.2 s`. */
+export function duration(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,121 @@
+import { parseArgs } from "node:util";
+import { ConfigError, loadConfig } from "./load-config.js";
+import { report } from "./report.js";
+import { serveStdio } from "./stdio.js";
+import { version } from "./version.js";
+
+const help = `Usage: sandkit-mcp [stdio|http] [options]
+
+  sandkit-mcp                        serve one client over stdin and stdout
+  sandkit-mcp http --port 3333       serve over HTTP on this machine, with a token
+
+Options
+  --config FILE      config file; default: SANDKIT_CONFIG, then sandkit/config.json in the user's config folder
+  --provider NAME    wasm (default), docker, e2b, daytona or a package; also SANDKIT_PROVIDER
+  --host HOST        http: address to bind, default 127.0.0.1; another needs SANDKIT_TOKEN
+  --port N           http: default 3333; 0: any that is free
+  --allow-host NAME  http: a further name by which clients reach the server; may be repeated
+  --help, --version
+
+SANDKIT_TOKEN holds the token of the HTTP server, or several, separated by commas, one for each user.
+Exit codes: 0 ended in order, 1 failed, 2 wrong usage or config.
+`;
+
+/** Wrong arguments, to be answered with the way out. */
+class UsageError extends Error {}
+
+/**
+ * The command line of `sandkit-mcp` and of `sandkit mcp`: serves until the client leaves or a signal comes, and resolves
+ * with the exit code. The caller then ends the process.
+ * @param argv Without the names of node and of the program: `["http", "--port", "3333"]`.
+ */
+export async function runMcp(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  try {
+    const { values, transport } = parse(argv);
+    if (values.help) return print(help);
+    if (values.version) return print(`${version}\n`);
+    const { config, path } = await loadConfig({ configPath: values.config, provider: values.provider, env });
+    if (transport === "stdio") {
+      await serveStdio({ config, configPath: path });
+      return 0;
+    }
+    // Loaded here: a client over stdio should not wait for it.
+    const { serveHttp } = await import("./http/listen.js");
+    const server = await serveHttp({
+      config,
+      configPath: path,
+      host: values.host,
+      port: portOf(values.port),
+      token: (env.SANDKIT_TOKEN ?? "")
+        .split(",")
+        .map((token) => token.trim())
+        .filter(Boolean),
+      allowedHosts: values["allow-host"],
+    });
+    process.stderr.write(`sandkit-mcp listens at ${server.url}\n`);
+    if (!env.SANDKIT_TOKEN) process.stderr.write(`Authorization: Bearer ${server.token}\n`);
+    await terminated();
+    await server.close();
+    return 0;
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+function parse(argv: readonly string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        config: { type: "string" },
+        provider: { type: "string" },
+        host: { type: "string" },
+        port: { type: "string" },
+        "allow-host": { type: "string", multiple: true },
+        help: { type: "boolean", short: "h" },
+        version: { type: "boolean" },
+      },
+    });
+    const [transport = "stdio", ...rest] = positionals;
+    if ((transport !== "stdio" && transport !== "http") || rest.length > 0) {
+      throw new UsageError(`"${positionals.join(" ")}": say stdio or http`);
+    }
+    const forHttp = [values.host, values.port, values["allow-host"]].some((value) => value !== undefined);
+    if (transport === "stdio" && forHttp) throw new UsageError("--host, --port and --allow-host go with http");
+    return { values, transport };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function portOf(text: string | undefined): number {
+  if (text === undefined) return 3333;
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError(`--port ${text}: a number from 0 to 65535 is needed`);
+  return port;
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+function fail(error: unknown): number {
+  if (error instanceof UsageError) report(`${error.message}; see sandkit-mcp --help`);
+  else if (error instanceof ConfigError) report(error.message);
+  else if ((error as NodeJS.ErrnoException).code === "EADDRINUSE")
+    report("the port is taken: choose another with --port");
+  else {
+    report("cannot go on", error);
+    return 1;
+  }
+  return 2;
+}
+
+function terminated(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => resolve());
+  });
+}

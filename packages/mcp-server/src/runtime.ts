@@ -1,0 +1,68 @@
+import type { Config } from "./config.js";
+import type { Principal } from "./principal.js";
+import { ProviderSource } from "./provider.js";
+import { report } from "./report.js";
+import { Sandboxes } from "./sandboxes.js";
+import { type Surface, surfaceOf } from "./surface.js";
+
+export interface RuntimeOptions {
+  readonly config: Config;
+  /** The file of the config: provider packages installed beside it are found. */
+  readonly configPath?: string | undefined;
+  /** What a call without an id gets. */
+  readonly implicit: "default" | "fresh";
+}
+
+/** What all server instances of one process share: the provider and each principal's sandboxes. */
+export class Runtime {
+  readonly config: Config;
+  readonly #provider: ProviderSource;
+  readonly implicit: "default" | "fresh";
+  /** When an unused sandbox ends, in seconds; undefined: never. */
+  readonly idleSeconds: number | undefined;
+  #reported: string | undefined;
+  readonly #sandboxes = new Map<string, Sandboxes>();
+
+  constructor(options: RuntimeOptions) {
+    this.config = options.config;
+    this.#provider = new ProviderSource(options.config, options.configPath);
+    this.implicit = options.implicit;
+    this.idleSeconds = options.config.idleSeconds ?? (options.implicit === "fresh" ? 300 : undefined);
+  }
+
+  sandboxesOf(principal: Principal): Sandboxes {
+    const existing = this.#sandboxes.get(principal.id);
+    if (existing !== undefined) return existing;
+    const sandboxes = new Sandboxes({
+      config: this.config,
+      provider: this.#provider,
+      principal,
+      implicit: this.implicit,
+      idleMs: this.idleSeconds === undefined ? undefined : this.idleSeconds * 1000,
+    });
+    this.#sandboxes.set(principal.id, sandboxes);
+    return sandboxes;
+  }
+
+  /** Loads the provider's package but asks nothing of its backend. */
+  async surface(): Promise<Surface> {
+    try {
+      return surfaceOf(this.config, (await this.#provider.get()).capabilities);
+    } catch (error) {
+      // The tools are listed all the same: the first call tells the model what is wrong and how to fix it.
+      this.#reportOnce(error);
+      return surfaceOf(this.config, undefined);
+    }
+  }
+
+  #reportOnce(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message === this.#reported) return;
+    this.#reported = message;
+    report("the provider cannot be loaded", error);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sandboxes.values()].map((sandboxes) => sandboxes.close()));
+  }
+}

@@ -1,0 +1,63 @@
+import type { Readable, Writable } from "node:stream";
+import { StdioServerTransport, serveStdio as serveConnection } from "@modelcontextprotocol/server/stdio";
+import type { Config } from "./config.js";
+import { localPrincipal } from "./principal.js";
+import { report } from "./report.js";
+import { size } from "./result/text.js";
+import { Runtime } from "./runtime.js";
+import { createServer } from "./server.js";
+import { guardStdout } from "./stdio/guard-stdout.js";
+import { MessageLines } from "./stdio/message-lines.js";
+
+/** How long sandboxes may take to end once the client has gone, in milliseconds. */
+const farewellMs = 1_500;
+
+export interface ServeStdioOptions {
+  readonly config: Config;
+  /** The file of the config: provider packages installed beside it are found. */
+  readonly configPath?: string | undefined;
+}
+
+/**
+ * Serves one client over this process's stdin and stdout. Resolves when the client has gone (end of stdin, even before
+ * the first message) or on SIGTERM, SIGINT or SIGHUP, once every sandbox is ended or 1.5 s have passed; the caller then
+ * ends the process.
+ */
+export async function serveStdio(options: ServeStdioOptions): Promise<void> {
+  const runtime = new Runtime({ ...options, implicit: "default" });
+  const principal = localPrincipal("stdio");
+  const wire = guardStdout();
+  const { lines, maxBytes } = messageLines(options.config, wire);
+  const transport = new StdioServerTransport(process.stdin.pipe(lines), wire, { maxBufferSize: 2 * maxBytes });
+  const connection = serveConnection(() => createServer(runtime, principal), {
+    transport,
+    onerror: (error) => report("protocol", error),
+  });
+  await departure(process.stdin, wire);
+  await Promise.race([
+    Promise.allSettled([connection.close(), runtime.close()]),
+    new Promise((resolve) => setTimeout(resolve, farewellMs)),
+  ]);
+}
+
+function messageLines(config: Config, wire: Writable): { lines: MessageLines; maxBytes: number } {
+  // JSON may take six bytes for one; the tools then name the limit of their own.
+  const maxBytes = 6 * config.maxInputBytes + 1024 * 1024;
+  const lines = new MessageLines(maxBytes, (id) => {
+    const message = `TOO_LARGE: the message is above ${size(maxBytes)}: send less than ${size(config.maxInputBytes)} in one call (maxInputBytes of the config)`;
+    report(message);
+    if (id !== undefined) wire.write(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32600, message } })}\n`);
+  });
+  return { lines, maxBytes };
+}
+
+/** Settles when the client has gone or the process is asked to end. */
+function departure(stdin: Readable, wire: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const leave = () => resolve();
+    for (const event of ["end", "close", "error"]) stdin.once(event, leave);
+    wire.once("error", leave);
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, leave);
+    if (stdin.readableEnded || stdin.destroyed) leave();
+  });
+}

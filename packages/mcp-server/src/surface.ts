@@ -1,0 +1,34 @@
+import type { Capabilities } from "@sandkit/core";
+import type { Config } from "./config.js";
+
+/** Languages of `run_code`, in the order shown. */
+export const languages = ["python", "javascript", "typescript", "shell"] as const;
+
+/** A language of `run_code`. */
+export type Language = (typeof languages)[number];
+
+/** What the tools can promise: the provider's capabilities under the policy of the config. */
+export interface Surface {
+  readonly languages: readonly Language[];
+  /** `shell`: any command line. `argv`: one program with its arguments. */
+  readonly commands: "shell" | "argv" | false;
+  /** True when code in a sandbox may reach anything outside it. */
+  readonly openWorld: boolean;
+}
+
+/** Without `capabilities` (the provider cannot be loaded) nothing is ruled out and nothing is promised. */
+export function surfaceOf(config: Config, capabilities: Capabilities | undefined): Surface {
+  if (capabilities === undefined) return { languages, commands: "shell", openWorld: true };
+  const { features, isolation } = capabilities;
+  const has: Record<Language, boolean> = {
+    python: features["kernel.python"] !== false,
+    javascript: features["kernel.javascript"] !== false,
+    typescript: features["kernel.javascript"] !== false,
+    shell: features["kernel.bash"] !== false || features.exec !== false,
+  };
+  return {
+    languages: languages.filter((language) => has[language]),
+    commands: features.exec !== false ? "shell" : features["exec.argv"] !== false && "argv",
+    openWorld: isolation === "none" || (config.defaults.network ?? "none") !== "none",
+  };
+}

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { defineTool } from "./tool.js";
+
+export const listSandboxes = defineTool({
+  name: "list_sandboxes",
+  description: () => "List your living sandboxes.",
+  input: () => z.strictObject({}),
+  annotations: () => ({ readOnlyHint: true, openWorldHint: false }),
+  async run(_input, call) {
+    const sandboxes = (await call.sandboxes.list()).map(({ entry, info }) => ({
+      sandbox_id: entry.handle,
+      default: entry.origin === "default",
+      provider: info.ref.provider,
+      state: info.state,
+      created_at: info.createdAt.toISOString(),
+      ...(info.expiresAt === undefined ? {} : { expires_at: info.expiresAt.toISOString() }),
+    }));
+    const lines = sandboxes.map(
+      (sandbox) =>
+        `${sandbox.sandbox_id}${sandbox.default ? " (default)" : ""}: ${sandbox.provider}, ${sandbox.state}, since ${sandbox.created_at}`,
+    );
+    const none = "No sandbox is alive. One is made by the first call that needs it.";
+    return { content: [{ type: "text", text: lines.join("\n") || none }], structuredContent: { sandboxes } };
+  },
+});

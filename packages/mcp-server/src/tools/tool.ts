@@ -1,0 +1,102 @@
+import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
+import { SandboxError } from "@sandkit/core";
+import { z } from "zod";
+import type { Config } from "../config.js";
+import { invalid } from "../result/error-result.js";
+import { size } from "../result/text.js";
+import type { Making, Sandboxes } from "../sandboxes.js";
+import type { Surface } from "../surface.js";
+
+/** What every tool is described by. */
+export interface ToolContext {
+  readonly config: Config;
+  readonly surface: Surface;
+  /** What a call without `sandbox_id` gets. */
+  readonly implicit: "default" | "fresh";
+  /** When an unused sandbox ends, in seconds; undefined: never. */
+  readonly idleSeconds: number | undefined;
+}
+
+/** What a tool works with during one call. */
+export interface ToolCall extends ToolContext {
+  readonly sandboxes: Sandboxes;
+  /** Aborts when the client cancels or goes away. */
+  readonly signal: AbortSignal;
+  /** How a sandbox is made when this call needs one. */
+  readonly making: Making;
+}
+
+/** One tool as its file defines it. */
+export interface ToolDefinition<Schema extends z.ZodObject> {
+  readonly name: string;
+  description(context: ToolContext): string;
+  input(context: ToolContext): Schema;
+  annotations(surface: Surface): ToolAnnotations;
+  /** Other spellings that are understood but not advertised. */
+  prepare?(input: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  run(input: z.output<Schema>, call: ToolCall): Promise<CallToolResult>;
+}
+
+/** One tool as the server uses it. */
+export interface Tool {
+  readonly name: string;
+  describe(context: ToolContext): {
+    name: string;
+    description: string;
+    inputSchema: { type: "object"; [key: string]: unknown };
+    annotations: ToolAnnotations;
+  };
+  /** @throws SandboxError `INVALID` for arguments that do not fit, and what the tool throws */
+  call(input: Record<string, unknown> | undefined, call: ToolCall): Promise<CallToolResult>;
+}
+
+export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinition<Schema>): Tool {
+  const { name } = definition;
+  return {
+    name,
+    describe(context) {
+      const { $schema: _, ...schema } = z.toJSONSchema(definition.input(context), { io: "input" });
+      return {
+        name,
+        description: definition.description(context),
+        inputSchema: { ...schema, type: "object" },
+        annotations: definition.annotations(context.surface),
+      };
+    },
+    async call(input, call) {
+      const schema = definition.input(call);
+      const parsed = await schema.safeParseAsync(definition.prepare?.(input ?? {}) ?? input ?? {});
+      if (parsed.success) return await definition.run(parsed.data, call);
+      const issues = parsed.error.issues.map((issue) => [...issue.path, issue.message].join(": "));
+      throw invalid(`${name}: ${issues.join("; ")}. Its parameters: ${Object.keys(schema.shape).join(", ")}.`);
+    },
+  };
+}
+
+/** The `sandbox_id` of every tool that works in a sandbox. */
+export function sandboxId({ implicit }: ToolContext): z.ZodOptional<z.ZodString> {
+  const description = implicit === "default" ? "Default: the shared sandbox" : "Default: a new one; its id is returned";
+  return z.string().min(1).meta({ description }).optional();
+}
+
+/** The `timeout` of every tool that runs something, in seconds. */
+export function timeout({ config }: ToolContext): z.ZodOptional<z.ZodNumber> {
+  const { timeoutSeconds, maxTimeoutSeconds: max } = config;
+  return z
+    .number()
+    .positive("must be above 0")
+    .max(max, `must be at most ${max} (seconds, maxTimeoutSeconds of the config)`)
+    .meta({ description: `Seconds, default ${timeoutSeconds}` })
+    .optional();
+}
+
+/** @throws SandboxError `TOO_LARGE` naming the parameter and the limit */
+export function checkSize(parameter: string, text: string | undefined, { config }: ToolContext): void {
+  const limit = config.maxInputBytes;
+  if (text === undefined || Buffer.byteLength(text) <= limit) return;
+  const found = size(Buffer.byteLength(text));
+  throw new SandboxError(
+    "TOO_LARGE",
+    `${parameter} is ${found}, above the limit of ${size(limit)} (maxInputBytes of the config): send it in parts, or let code in the sandbox make it`,
+  );
+}

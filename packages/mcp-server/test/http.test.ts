@@ -1,0 +1,214 @@
+import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type HttpServer, serveHttp } from "../src/http/listen.js";
+import { callTool, recordOf, textOf } from "./support/connect.js";
+import { type ConfigFolder, localConfig } from "./support/local-config.js";
+import { RawServer } from "./support/spawn-server.js";
+
+let folder: ConfigFolder;
+let server: HttpServer;
+beforeAll(async () => {
+  folder = await localConfig();
+  const { config, path: configPath } = await folder.load();
+  server = await serveHttp({ config, configPath, token: ["alice-secret", "bob-secret"] });
+});
+afterAll(async () => {
+  await server.close();
+  await folder[Symbol.asyncDispose]();
+});
+
+const authorized = (token: string) => ({ requestInit: { headers: { Authorization: `Bearer ${token}` } } });
+
+async function connect(token: string, url = server.url): Promise<Client> {
+  const client = new Client({ name: "first", version: "1" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), authorized(token)));
+  return client;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** A request as it goes over the wire: fetch would not let a client lie about its host. */
+function send(headers: Record<string, string>, body = "", options: { path?: string; method?: string } = {}) {
+  const { hostname, port } = new URL(server.url);
+  return new Promise<Reply>((resolve, reject) => {
+    const { path = "/mcp", method = "POST" } = options;
+    const sent = request({ hostname, port, path, method, headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk) => (text += chunk));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: text }));
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+describe("clients", () => {
+  it("of the first line work, and find their sandbox by its id", async () => {
+    const client = await connect("alice-secret");
+    const first = await callTool(client, "exec", { command: "echo one > file; echo made" });
+    expect(textOf(first)).toMatch(/^Exited with code 0 .* Sandbox: (\S+) \(pass it as sandbox_id/);
+    const id = recordOf(first).sandbox;
+    expect(textOf(await callTool(client, "exec", { command: "cat file", sandbox_id: id }))).toContain("one");
+    await client.close();
+    const later = await connect("alice-secret");
+    expect(textOf(await callTool(later, "read_file", { path: "file", sandbox_id: id }))).toContain("one");
+    expect((await callTool(later, "destroy_sandbox", { sandbox_id: id })).isError).toBeFalsy();
+    await later.close();
+  });
+
+  it.each(["legacy", "auto"] as const)("of the second line work (%s)", async (mode) => {
+    const client = new ModernClient({ name: "second", version: "1" }, { versionNegotiation: { mode } });
+    await client.connect(new ModernHttp(new URL(server.url), authorized("alice-secret")));
+    expect(client.getNegotiatedProtocolVersion()).toMatch(mode === "auto" ? /^2026-07-28$/ : /^2025/);
+    expect((await client.listTools()).tools).toHaveLength(7);
+    const seen: number[] = [];
+    const result = await client.callTool(
+      { name: "exec", arguments: { command: "sleep 4; echo second" } },
+      { onprogress: ({ progress }) => seen.push(progress) },
+    );
+    expect(textOf(result as Parameters<typeof textOf>[0])).toContain("second");
+    expect(seen.length).toBeGreaterThan(0);
+    await client.close();
+  });
+
+  it("who cancel end what runs, in both eras", async () => {
+    const first = await connect("bob-secret");
+    const second = new ModernClient({ name: "second", version: "1" }, { versionNegotiation: { mode: "auto" } });
+    await second.connect(new ModernHttp(new URL(server.url), authorized("bob-secret")));
+    for (const call of [
+      (signal: AbortSignal) => callTool(first, "exec", { command: "sleep 60" }, { signal }),
+      (signal: AbortSignal) => second.callTool({ name: "exec", arguments: { command: "sleep 60" } }, { signal }),
+    ]) {
+      const abort = new AbortController();
+      const rejected = expect(call(abort.signal)).rejects.toThrow();
+      await sleep(700);
+      expect(textOf(await callTool(first, "list_sandboxes"))).toContain("running");
+      abort.abort();
+      await rejected;
+      // A sandbox whose call was cancelled has an id that nobody knows: it ends.
+      const until = Date.now() + 5_000;
+      const listed = async () => textOf(await callTool(first, "list_sandboxes"));
+      while ((await listed()).includes("running") && Date.now() < until) await sleep(50);
+      expect(await listed()).toContain("No sandbox is alive");
+    }
+    await first.close();
+    await second.close();
+  });
+
+  it("who go away before the answer have cancelled", async () => {
+    const going = await connect("bob-secret");
+    const left = callTool(going, "exec", { command: "sleep 60" }).catch(() => undefined);
+    await sleep(700);
+    await going.close();
+    await left;
+    const client = await connect("bob-secret");
+    const until = Date.now() + 5_000;
+    const listed = async () => textOf(await callTool(client, "list_sandboxes"));
+    while ((await listed()).includes("running") && Date.now() < until) await sleep(50);
+    expect(await listed()).toContain("No sandbox is alive");
+    await client.close();
+  });
+
+  it("with another token see nothing of each other", async () => {
+    const [alice, bob] = await Promise.all([connect("alice-secret"), connect("bob-secret")]);
+    const id = recordOf(await callTool(alice, "exec", { command: "echo secret > file" })).sandbox;
+    for (const [tool, input] of [
+      ["exec", { command: "cat file", sandbox_id: id }],
+      ["read_file", { path: "file", sandbox_id: id }],
+      ["destroy_sandbox", { sandbox_id: id }],
+    ] as const) {
+      const result = await callTool(bob, tool, input);
+      expect(result.isError).toBe(true);
+      expect(textOf(result)).toMatch(/^NOT_FOUND: there is no sandbox/);
+    }
+    expect(textOf(await callTool(bob, "list_sandboxes"))).not.toContain(String(id));
+    expect(textOf(await callTool(alice, "exec", { command: "cat file", sandbox_id: id }))).toContain("secret");
+    await callTool(alice, "destroy_sandbox", { sandbox_id: id });
+    await Promise.all([alice.close(), bob.close()]);
+  });
+
+  it("whose session was lost with an earlier server are served all the same", async () => {
+    const reply = await send(
+      {
+        Authorization: "Bearer alice-secret",
+        "Content-Type": "application/json",
+        Accept: "application/json, text/event-stream",
+        "Mcp-Session-Id": "of-another-life",
+      },
+      JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
+    );
+    expect(reply).toMatchObject({ status: 200, body: expect.stringContaining("run_code") });
+  });
+});
+
+describe("strangers", () => {
+  const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+  const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
+
+  it.each([
+    ["no token", {}, 401],
+    ["a wrong token", { Authorization: "Bearer guess" }, 401],
+    ["another scheme", { Authorization: "Basic YWxpY2Utc2VjcmV0" }, 401],
+    ["a foreign host", { Authorization: "Bearer alice-secret", Host: "evil.example" }, 403],
+    ["a foreign origin", { Authorization: "Bearer alice-secret", Origin: "https://evil.example" }, 403],
+    ["a null origin", { Authorization: "Bearer alice-secret", Origin: "null" }, 403],
+  ])("with %s are refused", async (_, more, status) => {
+    const reply = await send({ ...headers, ...more }, list);
+    expect(reply.status).toBe(status);
+    expect(reply.body).not.toContain("run_code");
+  });
+
+  it("learn only where the endpoint is", async () => {
+    expect(await send(headers, list, { path: "/" })).toMatchObject({
+      status: 404,
+      body: expect.stringContaining("/mcp"),
+    });
+  });
+
+  it("and friends send no body above the limit", async () => {
+    const reply = await send({ ...headers, Authorization: "Bearer alice-secret" }, "x".repeat(3e7));
+    expect(reply.status).toBe(413);
+  });
+
+  it.each(["GET", "DELETE", "PUT"])("%s without a session is refused", async (method) => {
+    const reply = await send({ ...headers, Authorization: "Bearer alice-secret" }, "", { method });
+    expect(reply.status).toBe(405);
+  });
+});
+
+describe("the program", () => {
+  const listening = async (raw: RawServer) => {
+    while (!raw.stderr.includes("listens at")) await sleep(50);
+    return /http:\S+/.exec(raw.stderr)?.[0] ?? "";
+  };
+
+  it("makes a token, prints it once, and ends in order on SIGTERM with calls under way", async () => {
+    await using raw = new RawServer(["http", "--port", "0", "--config", folder.path]);
+    const url = await listening(raw);
+    await sleep(100);
+    const token = /Authorization: Bearer (\S{40,})/.exec(raw.stderr)?.[1] ?? "";
+    const client = await connect(token, url);
+    const call = callTool(client, "exec", { command: "sleep 1; echo finished" });
+    await sleep(500);
+    raw.child.kill("SIGTERM");
+    expect(textOf(await call)).toContain("finished");
+    await client.close();
+    expect(await raw.exited).toEqual([0, null]);
+    expect(raw.stdout).toBe("");
+  });
+
+  it("keeps a token of one's own to itself", async () => {
+    await using raw = new RawServer(["http", "--port", "0", "--config", folder.path], {
+      SANDKIT_TOKEN: "my-own-secret",
+    });
+    await listening(raw);
+    expect(raw.stderr).not.toContain("secret");
+  });
+});

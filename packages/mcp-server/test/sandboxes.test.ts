@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { localPrincipal, sealHandle, verifyHandle } from "../src/principal.js";
+import { type Connection, connect, recordOf, textOf } from "./support/connect.js";
+
+const exec = (server: Connection, command: string, id?: string) =>
+  server.call("exec", { command, ...(id === undefined ? {} : { sandbox_id: id }) });
+const handles = async (server: Connection) => {
+  const { sandboxes } = (await server.call("list_sandboxes")).structuredContent as {
+    sandboxes: { sandbox_id: string; default: boolean }[];
+  };
+  return sandboxes;
+};
+const idOf = (text: string) => /Sandbox: (\S+)|sandbox_id: (\S+)/.exec(text)?.slice(1).find(Boolean) ?? "";
+
+describe("over stdio, where calls share a default sandbox", () => {
+  it("makes it at first use, once, for all tools, and lists it", async () => {
+    await using server = await connect();
+    expect(await handles(server)).toEqual([]);
+    const results = await Promise.all([exec(server, "echo 1 > one"), exec(server, "echo 2 > two")]);
+    await server.call("write_file", { path: "three", content: "3" });
+    expect(textOf(await exec(server, "cat one two three"))).toMatch(/\n1\n2\n3$/);
+    const [only, ...others] = await handles(server);
+    expect(only).toMatchObject({ sandbox_id: recordOf(results[0] ?? {}).sandbox, default: true });
+    expect(others).toEqual([]);
+    expect(textOf(results[0] ?? { content: [] })).not.toContain("sandbox");
+  });
+
+  it("makes a new one when it has expired, and says first that earlier state is lost", async () => {
+    await using server = await connect({ idleSeconds: 0.5 });
+    await exec(server, "echo kept > file");
+    await sleep(900);
+    const result = await exec(server, "cat file || echo nothing");
+    expect(textOf(result)).toMatch(
+      /^Note: the earlier default sandbox is gone \(it was not used for 0\.5 s\)\. Its files and variables are lost; this ran in a new one\.\nExited with code 0/,
+    );
+    expect(textOf(await exec(server, "true"))).not.toContain("Note:");
+  });
+
+  it("is not idle while something runs in it", async () => {
+    await using server = await connect({ idleSeconds: 0.5 });
+    expect(textOf(await exec(server, "sleep 1.2; echo done"))).toContain("done");
+    expect(textOf(await exec(server, "true"))).not.toContain("Note:");
+  });
+
+  it("tells a sandbox that has expired from one that never was", async () => {
+    await using server = await connect({ idleSeconds: 0.4 });
+    const made = await server.call("create_sandbox");
+    const { sandbox_id: id } = made.structuredContent as { sandbox_id: string };
+    expect(textOf(made)).toContain(`sandbox_id: ${id}`);
+    expect(textOf(await exec(server, "echo in", id))).toContain("in");
+    await sleep(800);
+    const expired = await exec(server, "true", id);
+    expect(expired.isError).toBe(true);
+    expect(textOf(expired)).toMatch(
+      /^EXPIRED: sandbox .* is gone \(it was not used for 0\.4 s\).*leave sandbox_id out.*create_sandbox/,
+    );
+    expect(textOf(await exec(server, "true", `${id}x`))).toMatch(/^NOT_FOUND: there is no sandbox/);
+  });
+
+  it("ends a sandbox on request, twice without harm, and keeps sandboxes apart", async () => {
+    await using server = await connect();
+    await exec(server, "echo default > mark");
+    const { sandbox_id: id } = (await server.call("create_sandbox")).structuredContent as { sandbox_id: string };
+    expect(recordOf(await exec(server, "cat mark", id)).exitCode).not.toBe(0);
+    expect((await server.call("destroy_sandbox", { sandbox_id: id })).structuredContent).toMatchObject({
+      destroyed: true,
+    });
+    expect((await server.call("destroy_sandbox", { sandbox_id: id })).structuredContent).toMatchObject({
+      destroyed: false,
+    });
+    expect(textOf(await exec(server, "true", id))).toMatch(/^EXPIRED: .*it was destroyed/);
+    expect(textOf(await exec(server, "cat mark"))).toContain("default");
+  });
+
+  it("refuses more than the cap and names the living ones", async () => {
+    await using server = await connect({ maxSandboxes: 2 });
+    const first = textOf(await server.call("create_sandbox"));
+    const second = textOf(await server.call("create_sandbox"));
+    const third = await exec(server, "true");
+    expect(textOf(third)).toMatch(/^QUOTA: all 2 sandboxes/);
+    expect(textOf(third)).toContain(idOf(first));
+    await server.call("destroy_sandbox", { sandbox_id: idOf(second) });
+    expect(textOf(await exec(server, "echo room"))).toContain("room");
+  });
+
+  it("does not take a sandbox in the making from others when one caller gives up", async () => {
+    await using server = await connect();
+    const abort = new AbortController();
+    const given = server.call("exec", { command: "true" }, { signal: abort.signal });
+    const kept = exec(server, "echo kept");
+    abort.abort();
+    await expect(given).rejects.toThrow();
+    expect(textOf(await kept)).toContain("kept");
+  });
+});
+
+describe("over HTTP, where a call without an id gets a sandbox of its own", () => {
+  it("returns the id, by which later calls go on in it", async () => {
+    await using server = await connect({}, "fresh");
+    const first = await exec(server, "echo one > file");
+    const id = idOf(textOf(first));
+    expect(id).toBe(recordOf(first).sandbox);
+    const second = await exec(server, "cat file", id);
+    expect(textOf(second)).toContain("one");
+    expect(textOf(second)).not.toContain("Sandbox:");
+    expect(recordOf(await exec(server, "cat file")).exitCode).not.toBe(0);
+    const written = await server.call("write_file", { path: "x", content: "y" });
+    expect(
+      textOf(await server.call("read_file", { path: "x", sandbox_id: idOf(textOf(written)).replace(/\.$/, "") })),
+    ).toContain("y");
+  });
+
+  it("asks for the id where a new sandbox makes no sense", async () => {
+    await using server = await connect({}, "fresh");
+    expect(textOf(await server.call("read_file", { path: "x" }))).toMatch(/^INVALID: read_file: sandbox_id is missing/);
+  });
+
+  it("keeps nothing for a call that failed or was cancelled", async () => {
+    await using server = await connect({}, "fresh");
+    expect((await server.call("exec", { command: "ls", cwd: "none" })).isError).toBe(true);
+    const abort = new AbortController();
+    const call = server.call("exec", { command: "sleep 30" }, { signal: abort.signal });
+    setTimeout(() => abort.abort(), 500);
+    await expect(call).rejects.toThrow();
+    const until = Date.now() + 5_000;
+    while ((await handles(server)).length > 0 && Date.now() < until) await sleep(50);
+    expect(await handles(server)).toEqual([]);
+  });
+});
+
+describe("handles", () => {
+  it("verify for their principal alone", () => {
+    const [one, two] = [localPrincipal("one"), localPrincipal("two")];
+    const handle = sealHandle(one, "id");
+    expect(verifyHandle(one, handle)).toBe(true);
+    expect(verifyHandle(two, handle)).toBe(false);
+    for (const wrong of ["", ".", "id", "id.", `${handle}a`, handle.slice(0, -1)]) {
+      expect(verifyHandle(one, wrong)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,70 @@
+import type { Stats } from "node:fs";
+import { lstat, mkdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { FileInfo, ProviderFiles } from "@sandkit/core";
+import { failure, hasErrno, onPath } from "./errors.js";
+import { listDirectory } from "./list-directory.js";
+import { readFile } from "./read-file.js";
+import { writeFile } from "./write-file.js";
+
+/** The files of the host. Nothing keeps a path inside the sandbox's folder: this provider isolates nothing. */
+export const localFiles: ProviderFiles = {
+  read: (path, options = {}) => onPath("read", path, () => readFile(path, options)),
+
+  write: (path, data, options) => onPath("write", path, () => writeFile(path, data, options)),
+
+  list: (path, options = {}) => onPath("list", path, () => listDirectory(path, options)),
+
+  stat: (path, { followSymlinks }) =>
+    onPath("stat", path, async () => fileInfo(path, await (followSymlinks ? stat(path) : lstat(path)))),
+
+  mkdir: (path) =>
+    onPath("mkdir", path, async () => {
+      await mkdir(path, { recursive: true });
+    }),
+
+  move: (from, to) =>
+    onPath("move", from, async () => {
+      await lstat(from);
+      await onPath("move to", to, async () => {
+        await mkdir(dirname(to), { recursive: true });
+        await rename(from, to);
+      });
+    }),
+
+  remove: (path, { recursive }) =>
+    onPath("remove", path, async () => {
+      const found = await lstat(path).catch((error) => {
+        if (hasErrno(error, "ENOENT")) return null;
+        throw error;
+      });
+      if (!found) return false;
+      if (found.isDirectory() && !recursive) {
+        throw failure("IS_DIRECTORY", "remove", `remove ${JSON.stringify(path)}: a directory needs "recursive"`);
+      }
+      await rm(path, { recursive, maxRetries: 3 });
+      return true;
+    }),
+
+  symlink: (target, path) =>
+    onPath("symlink", path, async () => {
+      await mkdir(dirname(path), { recursive: true });
+      await symlink(target, path);
+    }),
+};
+
+/** The record of the contract for what `stat` or `lstat` found at a path. */
+export async function fileInfo(path: string, found: Stats): Promise<FileInfo> {
+  const record = { path, size: found.size, mode: found.mode & 0o7777, modifiedAt: found.mtime };
+  if (found.isSymbolicLink()) return { ...record, type: "symlink", symlinkTarget: await readlink(path) };
+  if (found.isDirectory()) return { ...record, type: "directory" };
+  return { ...record, type: found.isFile() ? "file" : "other" };
+}
+
+/** Refuses what cannot be read or written as a whole: a pipe or a device may hang, or never end. */
+export function requireRegular(found: Stats, operation: string, path: string): void {
+  if (found.isFile()) return;
+  const subject = `${operation} ${JSON.stringify(path)}`;
+  if (found.isDirectory()) throw failure("IS_DIRECTORY", operation, `${subject}: it is a directory; name a file in it`);
+  throw failure("INVALID", operation, `${subject}: it is a pipe, socket or device; use a command for it`);
+}

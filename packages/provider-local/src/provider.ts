@@ -1,0 +1,81 @@
+import { type CreateOptions, defineProvider, type Provider, SessionRegistry } from "@sandkit/core";
+import { failure } from "./errors.js";
+import { Folder } from "./folder.js";
+import { findPython, type Python, pythonFix } from "./python.js";
+import { reapFolders } from "./reap.js";
+import { LocalSession, localCapabilities } from "./session.js";
+
+/** How {@link local} is set up. */
+export interface LocalOptions {
+  /** Name or path of the Python that supervises commands; default `python3`. */
+  readonly python?: string | undefined;
+}
+
+/** Starting images: all of them are the host as it is. */
+const templates = ["python", "bash"];
+
+/**
+ * Runs commands as plain processes of this machine, with all the rights of the caller. It isolates nothing: it is there
+ * to prove the contract on real processes.
+ * @throws SandboxError `UNAVAILABLE` outside tests
+ */
+export function local(options: LocalOptions = {}): Provider {
+  if (!process.env.VITEST && process.env.SANDKIT_ALLOW_LOCAL !== "1") {
+    const next =
+      "choose a provider that isolates, such as wasm(); set SANDKIT_ALLOW_LOCAL=1 only to run code that you trust";
+    throw failure("UNAVAILABLE", "local", `provider "local" isolates nothing and is for tests: ${next}`);
+  }
+  const name = options.python ?? "python3";
+  const registry = new SessionRegistry("local");
+  let python: Promise<Python> | undefined;
+  const ready = () => {
+    python ??= findPython(name).catch((error) => {
+      python = undefined;
+      throw error;
+    });
+    return python;
+  };
+  return defineProvider({
+    name: "local",
+    capabilities: localCapabilities,
+    validate,
+    create: (asked) =>
+      registry.create(asked, async ({ id }) => {
+        asked.signal?.throwIfAborted();
+        const { path } = await ready();
+        return new LocalSession(id, await Folder.make(id, asked.workdir), path, asked);
+      }),
+    attach: (ref) => registry.attach(ref),
+    list: (wanted) => registry.list(wanted),
+    reap: reapFolders,
+    async check() {
+      try {
+        const { path, version } = await ready();
+        return {
+          ok: true,
+          detail: `plain processes of this machine under Python ${version} (${path}); isolates nothing`,
+        };
+      } catch (error) {
+        return { ok: false, detail: error instanceof Error ? error.message : String(error), fix: pythonFix };
+      }
+    },
+  });
+}
+
+function validate(options: CreateOptions): void {
+  if (options.image !== undefined) {
+    const next = "leave it out: commands run on the host as it is";
+    throw failure("UNSUPPORTED", "create", `option "image": provider "local" has no images: ${next}`);
+  }
+  if (options.native !== undefined) {
+    throw failure("UNSUPPORTED", "create", 'option "native": provider "local" has no options of its own: leave it out');
+  }
+  if (options.template !== undefined && !templates.includes(options.template)) {
+    const known = templates.map((one) => `"${one}"`).join(" or ");
+    throw failure(
+      "INVALID",
+      "create",
+      `option "template": provider "local" has no "${options.template}": use ${known}`,
+    );
+  }
+}

@@ -1,0 +1,144 @@
+import { access, constants } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import {
+  type Capabilities,
+  type CreateOptions,
+  capabilities,
+  type ProviderProcess,
+  type ProviderSession,
+  requireFeature,
+  type SandboxInfo,
+  type SandboxRef,
+  type SpawnOptions,
+} from "@sandkit/core";
+import { failure } from "./errors.js";
+import { localFiles } from "./files.js";
+import type { Folder } from "./folder.js";
+import { LocalProcess } from "./process.js";
+
+/** What plain processes of a host can honour. */
+export const localCapabilities: Capabilities = capabilities({
+  isolation: "none",
+  features: {
+    exec: "native",
+    "exec.argv": "native",
+    "exec.stdin": "native",
+    "exec.stderr": "native",
+    "exec.stream": "native",
+    "exec.killTree": "native",
+    "process.background": "native",
+    files: "native",
+    "files.stream": "native",
+    "files.symlink": "native",
+    "network.full": "native",
+    "lifetime.ttl": "native",
+    "lifetime.idle": "native",
+    attach: "native",
+    list: "native",
+  },
+});
+
+const systemPath = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+const shells = ["sh", "bash"];
+const interpreters = ["python3", "node"];
+
+/** One sandbox: a folder of the host, and the processes that were started in it. */
+export class LocalSession implements ProviderSession {
+  readonly ref: SandboxRef;
+  readonly workdir: string;
+  readonly capabilities = localCapabilities;
+  readonly files = localFiles;
+  readonly #folder: Folder;
+  readonly #python: string;
+  readonly #options: CreateOptions;
+  readonly #createdAt = new Date();
+  /** All that have a supervisor, and those that are just being started. */
+  readonly #processes = new Set<Promise<LocalProcess>>();
+  #count = 0;
+  #ended = false;
+  #ending: Promise<void> | undefined;
+
+  constructor(id: string, folder: Folder, python: string, options: CreateOptions) {
+    this.ref = { provider: "local", id };
+    this.workdir = folder.workdir;
+    this.#folder = folder;
+    this.#python = python;
+    this.#options = options;
+  }
+
+  async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
+    if (options.user !== undefined) requireFeature(this.#owner, "exec.user", 'option "user"');
+    if (options.pty !== undefined) requireFeature(this.#owner, "exec.pty", 'option "pty"');
+    if (this.#ended) {
+      throw failure("SANDBOX_LOST", "exec", `sandbox ${this.ref.id} was destroyed: create a new one`);
+    }
+    const starting = LocalProcess.start(`exec-${++this.#count}`, this.#python, {
+      command,
+      cwd: options.cwd ?? this.workdir,
+      env: { ...this.#baseEnv(), ...options.env },
+      stdin: options.stdin,
+      mergeStderr: options.mergeStderr ?? false,
+    });
+    this.#processes.add(starting);
+    const forget = () => this.#processes.delete(starting);
+    starting.then((process) => process.closed.then(forget), forget);
+    return starting;
+  }
+
+  async info(): Promise<SandboxInfo> {
+    return {
+      ref: this.ref,
+      state: !this.#ended && (await this.#folder.exists()) ? "running" : "gone",
+      origin: "created",
+      name: this.#options.name,
+      template: this.#options.template,
+      createdAt: this.#createdAt,
+      labels: this.#options.labels ?? {},
+      shells: await this.#found(shells),
+      interpreters: await this.#found(interpreters),
+    };
+  }
+
+  destroy(): Promise<void> {
+    this.#ended = true;
+    this.#ending ??= this.#end().catch((error) => {
+      this.#ending = undefined;
+      throw error;
+    });
+    return this.#ending;
+  }
+
+  get #owner() {
+    return { name: "local", capabilities: this.capabilities };
+  }
+
+  /** The environment of every program: nothing of the host's own. */
+  #baseEnv(): Record<string, string> {
+    const elsewhere = [this.#python, process.execPath].map((file) => dirname(file));
+    const path = new Set([...elsewhere.filter((folder) => !systemPath.includes(folder)), ...systemPath]);
+    return {
+      PATH: [...path].join(":"),
+      HOME: this.#folder.home,
+      TMPDIR: this.#folder.temporary,
+      LANG: "C.UTF-8",
+      ...this.#options.env,
+    };
+  }
+
+  async #found(names: readonly string[]): Promise<string[]> {
+    const folders = (this.#baseEnv().PATH ?? "").split(":");
+    const reachable = async (name: string) => {
+      const tries = folders.map((folder) => access(join(folder, name), constants.X_OK));
+      return (await Promise.allSettled(tries)).some((one) => one.status === "fulfilled");
+    };
+    const answers = await Promise.all(names.map(reachable));
+    return names.filter((_, index) => answers[index]);
+  }
+
+  async #end(): Promise<void> {
+    const started = await Promise.allSettled(this.#processes);
+    const running = started.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    await Promise.all(running.map((process) => process.release()));
+    await this.#folder.remove();
+  }
+}

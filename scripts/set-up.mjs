@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { npm, root, runCommand, tool } from "./run-command.mjs";
+
+/**
+ * Installs the dependencies when they are missing or are not those of the lock, and builds every package.
+ * Talks on stderr only, and ends the program with 1 when it cannot go on.
+ */
+export async function setUp() {
+  if (!isInstalled())
+    await wait("installing dependencies (npm ci)", npm("ci", "--no-audit", "--no-fund", "--loglevel=error"));
+  await wait("building the packages", turbo("build"));
+}
+
+/** @param {readonly string[]} tasks */
+export function turbo(...tasks) {
+  return tool("turbo/bin/turbo", "run", ...tasks, "--output-logs=errors-only", "--cache=local:rw");
+}
+
+/**
+ * Runs one step of the set-up and says what is being waited for, once that takes over a second.
+ * @param {string} what
+ * @param {readonly string[]} command
+ */
+export async function wait(what, command, cwd = root) {
+  const start = performance.now();
+  const notice = setTimeout(() => process.stderr.write(`set-up  ${what} …\n`), 1000);
+  const { code, output } = await runCommand(command, { cwd });
+  clearTimeout(notice);
+  const seconds = (performance.now() - start) / 1000;
+  if (code === 0) {
+    if (seconds > 1) process.stderr.write(`set-up  ${what}: done in ${seconds.toFixed(1)} s\n`);
+    return;
+  }
+  process.stderr.write(`${output}\nerror  ${what} failed with exit code ${code}: ${command.join(" ")}\n`);
+  process.stderr.write(
+    "fix    see the output above; to start over: rm -rf node_modules, then the same command again\n",
+  );
+  process.exit(1);
+}
+
+/** Whether npm has installed exactly what the lock lists. Packages for other machines are optional and may be absent. */
+function isInstalled() {
+  const installed = packagesOf("node_modules/.package-lock.json");
+  if (!installed) return false;
+  return Object.entries(packagesOf("package-lock.json") ?? {}).every(
+    ([path, wanted]) =>
+      !path.startsWith("node_modules/") || wanted.optional || installed[path]?.version === wanted.version,
+  );
+}
+
+/**
+ * @param {string} lock
+ * @returns {Record<string, { version?: string, optional?: boolean }> | undefined} undefined when there is no such lock
+ */
+function packagesOf(lock) {
+  try {
+    return JSON.parse(readFileSync(`${root}${lock}`, "utf8")).packages;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
