@@ -10,26 +10,24 @@ async function childrenOf(pid: number | undefined): Promise<number[]> {
 }
 
 describe.runIf(process.platform === "linux")("sandboxes of the default provider", () => {
-  it("die with the server, however it ends", async () => {
-    for (const end of ["SIGKILL", "SIGTERM", "EOF"] as const) {
-      await using server = new RawServer([]);
-      await server.initialize();
-      expect(await server.call(1, "run_code", { code: "1 + 1" })).toContain("2");
-      server.send({
-        id: 2,
-        method: "tools/call",
-        params: { name: "run_code", arguments: { code: "while True: pass" } },
-      });
-      await sleep(300);
-      const children = await childrenOf(server.child.pid);
-      expect(children.length).toBeGreaterThan(0);
-      if (end === "EOF") server.child.stdin.end();
-      else server.child.kill(end);
-      await server.exited;
-      const until = Date.now() + 5_000;
-      while (children.some(lives) && Date.now() < until) await sleep(50);
-      expect(children.filter(lives)).toEqual([]);
-    }
+  it.each(["SIGKILL", "SIGTERM", "EOF"] as const)("die with the server, ended by %s", async (end) => {
+    await using server = new RawServer([]);
+    await server.initialize();
+    expect(await server.call(1, "run_code", { code: "1 + 1" })).toContain("2");
+    server.send({
+      id: 2,
+      method: "tools/call",
+      params: { name: "run_code", arguments: { code: "while True: pass" } },
+    });
+    await sleep(300);
+    const children = await childrenOf(server.child.pid);
+    expect(children.length).toBeGreaterThan(0);
+    if (end === "EOF") server.child.stdin.end();
+    else server.child.kill(end);
+    await server.exited;
+    const until = Date.now() + 5_000;
+    while (children.some(lives) && Date.now() < until) await sleep(50);
+    expect(children.filter(lives)).toEqual([]);
   });
 
   it("are replaced when they are lost, and the next call says so first", async () => {

@@ -62,18 +62,18 @@ function assemble(
   sections: readonly Section[],
   images: ImageTray,
 ): CallToolResult {
-  const { entry } = used;
+  const { handle, introduce } = used;
   const { ended: result, changed } = used.result;
   const body = joinSections(sections, context.config.outputChars);
-  const sandbox = used.introduce ? ` Sandbox: ${entry.handle} (pass it as sandbox_id to go on in it).` : "";
+  const sandbox = introduce ? ` Sandbox: ${handle} (pass it as sandbox_id to go on in it).` : "";
   const text = body.text || (images.blocks.length > 0 ? undefined : "(no output)");
   const lines = [end + sandbox, ...(text === undefined ? [] : ["", text]), ...filesLine(changed)];
-  const links = context.links ? changed.slice(0, maxLinks).map((file) => linkTo(entry.handle, file)) : [];
+  const links = context.links ? changed.slice(0, maxLinks).map((file) => linkTo(handle, file)) : [];
   return {
     content: [{ type: "text", text: lines.join("\n") }, ...images.blocks, ...links],
     _meta: {
       "sandkit/run": {
-        sandbox: entry.handle,
+        sandbox: handle,
         exitCode: result.exitCode,
         ...(result.signal === undefined ? {} : { signal: result.signal }),
         reason: result.reason,

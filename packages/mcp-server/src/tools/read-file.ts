@@ -37,7 +37,7 @@ export const readFile = defineTool({
       if (info.type === "directory") return [textBlock(await listing(sandbox, input.path))];
       return await fileContent(sandbox, info, input.path, range, call);
     });
-    return { content: used.result, _meta: { "sandkit/run": { sandbox: used.entry.handle } } };
+    return { content: used.result, _meta: { "sandkit/run": { sandbox: used.handle } } };
   },
 });
 

@@ -55,10 +55,17 @@ export interface Tool {
 
 export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinition<Schema>): Tool {
   const { name } = definition;
+  // A schema is compiled at its first use: one for each runtime, which has one surface.
+  const schemas = new WeakMap<Surface, Schema>();
+  const schemaFor = (context: ToolContext): Schema => {
+    const schema = schemas.get(context.surface) ?? definition.input(context);
+    schemas.set(context.surface, schema);
+    return schema;
+  };
   return {
     name,
     describe(context) {
-      const { $schema: _, ...schema } = z.toJSONSchema(definition.input(context), { io: "input" });
+      const { $schema: _, ...schema } = z.toJSONSchema(schemaFor(context), { io: "input" });
       return {
         name,
         description: definition.description(context),
@@ -67,7 +74,7 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
       };
     },
     async call(input, call) {
-      const schema = definition.input(call);
+      const schema = schemaFor(call);
       const parsed = await schema.safeParseAsync(definition.prepare?.(input ?? {}) ?? input ?? {});
       if (parsed.success) return await definition.run(parsed.data, call);
       const issues = parsed.error.issues.map((issue) => [...issue.path, issue.message].join(": "));

@@ -28,10 +28,10 @@ export const writeFile = defineTool({
       markKnown(sandbox, path);
       return done;
     });
-    const sandbox = used.introduce ? ` Sandbox: ${used.entry.handle}.` : "";
+    const sandbox = used.introduce ? ` Sandbox: ${used.handle}.` : "";
     return {
       content: [{ type: "text", text: used.result + sandbox }],
-      _meta: { "sandkit/run": { sandbox: used.entry.handle } },
+      _meta: { "sandkit/run": { sandbox: used.handle } },
     };
   },
 });
