@@ -69,7 +69,10 @@ export const fileMutants: readonly Mutant[] = [
     mutate: (provider) =>
       withFiles(provider, ({ write }) => ({
         async write(path, data, options) {
-          const there = await lstat(path).then((found) => found.isFile(), () => false);
+          const there = await lstat(path).then(
+            (found) => found.isFile(),
+            () => false,
+          );
           if (!there || options.mode !== "truncate") return write(path, data, options);
           const file = await open(path, "w");
           try {
@@ -127,7 +130,8 @@ export const fileMutants: readonly Mutant[] = [
       withFiles(provider, ({ write }) => ({
         async write(path, data, options) {
           const beside = `${dirname(path)}/beside`;
-          if (options.mode !== "truncate" || !(await readlink(path).catch(() => null))) return write(path, data, options);
+          if (options.mode !== "truncate" || !(await readlink(path).catch(() => null)))
+            return write(path, data, options);
           await writeFile(beside, await collect(data));
           await rename(beside, path);
         },

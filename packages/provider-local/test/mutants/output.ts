@@ -8,7 +8,9 @@ export const outputMutants: readonly Mutant[] = [
     caughtBy: ["output.multibyte.byte-by-byte"],
     mutate: (provider) =>
       withOutput(provider, (output) =>
-        mapPieces(output, (piece) => new TextEncoder().encode(new TextDecoder("utf-8", { ignoreBOM: true }).decode(piece))),
+        mapPieces(output, (piece) =>
+          new TextEncoder().encode(new TextDecoder("utf-8", { ignoreBOM: true }).decode(piece)),
+        ),
       ),
   },
   {
@@ -17,9 +19,7 @@ export const outputMutants: readonly Mutant[] = [
     caughtBy: ["output.binary"],
     mutate: (provider) =>
       withOutput(provider, (output) =>
-        output
-          .pipeThrough(new TextDecoderStream("utf-8", { ignoreBOM: true }))
-          .pipeThrough(new TextEncoderStream()),
+        output.pipeThrough(new TextDecoderStream("utf-8", { ignoreBOM: true })).pipeThrough(new TextEncoderStream()),
       ),
   },
   {

@@ -69,7 +69,10 @@ export const resultMutants: readonly Mutant[] = [
     mutate: (provider) =>
       withSpawn(provider, (spawn) => async (command, options) => {
         const process = await spawn(command, options);
-        const exit = await Promise.race([process.exited, new Promise<null>((resolve) => setTimeout(resolve, 100, null))]);
+        const exit = await Promise.race([
+          process.exited,
+          new Promise<null>((resolve) => setTimeout(resolve, 100, null)),
+        ]);
         if (exit?.exitCode === 127) throw new SandboxError("FILE_NOT_FOUND", `spawn ${command[0]} ENOENT`);
         return process;
       }),

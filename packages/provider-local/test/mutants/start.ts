@@ -17,7 +17,14 @@ export const startMutants: readonly Mutant[] = [
     description: "a long argument is cut",
     caughtBy: ["exec.argv.large"],
     mutate: (provider) =>
-      withSpawn(provider, (spawn) => (command, options) => spawn(command.map((part) => part.slice(0, 65_536)), options)),
+      withSpawn(
+        provider,
+        (spawn) => (command, options) =>
+          spawn(
+            command.map((part) => part.slice(0, 65_536)),
+            options,
+          ),
+      ),
   },
   {
     id: "env-dropped",
@@ -60,7 +67,9 @@ export const startMutants: readonly Mutant[] = [
     caughtBy: ["exec.env.not-the-hosts"],
     mutate: (provider) =>
       withSpawn(provider, (spawn) => (command, options) => {
-        const host = Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+        const host = Object.entries(process.env).flatMap(([name, value]) =>
+          value === undefined ? [] : [[name, value]],
+        );
         return spawn(command, { ...options, env: { ...Object.fromEntries(host), ...options.env } });
       }),
   },
@@ -80,7 +89,12 @@ export const startMutants: readonly Mutant[] = [
     description: "every command starts in the working directory of the sandbox",
     caughtBy: ["exec.cwd.relative-and-absolute", "exec.cwd.as-data"],
     mutate: (provider) =>
-      withSpawn(provider, (spawn) => (command, { cwd: _, ...options }) => spawn(command, options)),
+      withSpawn(
+        provider,
+        (spawn) =>
+          (command, { cwd: _, ...options }) =>
+            spawn(command, options),
+      ),
   },
   {
     id: "cwd-fallback",
@@ -97,8 +111,11 @@ export const startMutants: readonly Mutant[] = [
     description: "the directory is pasted into a command line",
     caughtBy: ["exec.cwd.as-data"],
     mutate: (provider) =>
-      withSpawn(provider, (spawn) => (command, { cwd = ".", ...options }) =>
-        spawn(["sh", "-c", `cd ${cwd} && exec "$@"`, "sh", ...command], options),
+      withSpawn(
+        provider,
+        (spawn) =>
+          (command, { cwd = ".", ...options }) =>
+            spawn(["sh", "-c", `cd ${cwd} && exec "$@"`, "sh", ...command], options),
       ),
   },
 ];

@@ -6,7 +6,8 @@ export const stdinMutants: readonly Mutant[] = [
     id: "stdin-left-open",
     description: "a command without input waits for some instead of reading end of file",
     caughtBy: ["stdin.omitted"],
-    mutate: (provider) => withSpawn(provider, (spawn) => (command, options) => spawn(command, { ...options, stdin: true })),
+    mutate: (provider) =>
+      withSpawn(provider, (spawn) => (command, options) => spawn(command, { ...options, stdin: true })),
   },
   {
     id: "stdin-never-closed",
@@ -73,7 +74,10 @@ export const stdinMutants: readonly Mutant[] = [
         broken.catch(() => undefined);
         return overlay(process, {
           async write(data) {
-            await Promise.race([process.write(data).then(() => new Promise((resolve) => setTimeout(resolve, 50))), broken]);
+            await Promise.race([
+              process.write(data).then(() => new Promise((resolve) => setTimeout(resolve, 50))),
+              broken,
+            ]);
           },
         });
       }),
