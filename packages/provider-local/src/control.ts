@@ -37,10 +37,10 @@ export class Control {
       rest = lines.pop() ?? "";
       for (const line of lines) this.#hear(line, cwd);
     });
-    const unheard = once(this.#socket, "close");
+    const heardAll = new Promise((resolve) => this.#socket.once("close", resolve));
     this.closed = once(supervisor, "exit").then(
       async ([code, signal]) => {
-        await unheard;
+        await heardAll;
         const next = "create a new sandbox";
         this.#end(
           failure("SANDBOX_LOST", "exec", `a supervisor ended (${signal ?? code}) before its program: ${next}`),
