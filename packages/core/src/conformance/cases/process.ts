@@ -17,7 +17,11 @@ export const processCases: readonly ConformanceCase[] = [
       let seen = "";
       for (const word of ["one", "two"]) {
         await process.write(`${word}\n`);
-        while (!seen.endsWith(`got ${word}\n`)) seen += Buffer.from((await output.next()).value ?? []).toString();
+        while (!seen.endsWith(`got ${word}\n`)) {
+          const { done, value } = await output.next();
+          assert.ok(!done, `the output ended after ${JSON.stringify(seen)}`);
+          seen += Buffer.from(value).toString();
+        }
       }
       await process.closeStdin();
       const result = await within(10_000, "wait", process.wait());
