@@ -87,7 +87,8 @@ export class WorkerEnd {
     Atomics.store(control, word.more, more ? 1 : 0);
     Atomics.store(control, word.phase, phase.request);
     this.#announce("call");
-    Atomics.wait(control, word.phase, phase.request);
+    // The notice of an earlier reply may come late and wake this wait: only the word itself tells.
+    while (Atomics.load(control, word.phase) === phase.request) Atomics.wait(control, word.phase, phase.request);
   }
 
   #replyPart(): Buffer {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ChildOptions } from "../protocol.js";
 import { readPythonSources } from "../python-sources.js";
 import type { SnapshotInfo } from "../snapshot/snapshot.js";
+import type { ScriptCaches } from "../worker/realm-host.js";
 import type { WorkerAssets } from "../worker/worker.js";
 import { limitMemory } from "./wasm-memory.js";
 
@@ -30,6 +31,13 @@ export function loadAssets({ pyodide, artifacts, memoryMiB }: ChildOptions): Sha
 export function emptyLock(lock: string): string {
   const { info } = JSON.parse(lock) as { info: unknown };
   return JSON.stringify({ info, packages: {} });
+}
+
+/** Caches of compiled scripts, which the build leaves for its own version of V8; none for another. */
+export function loadCaches({ artifacts }: ChildOptions, { snapshot }: SharedAssets): ScriptCaches {
+  if (snapshot.v8 !== process.versions.v8) return {};
+  const read = (name: keyof ScriptCaches) => readFileSync(`${artifacts}/${name}.cache`);
+  return { realm: read("realm"), loader: read("loader"), runtime: read("runtime") };
 }
 
 function shared(bytes: Uint8Array): Uint8Array {

@@ -3,7 +3,7 @@
  * caller's process; guest code runs in worker threads only. The process ends with its parent.
  */
 import type { CallName, Calls, ChildOptions, FromChild, ToChild } from "../protocol.js";
-import { loadAssets } from "./assets.js";
+import { loadAssets, loadCaches } from "./assets.js";
 import { FileError } from "./file-error.js";
 import { FileSystem } from "./filesystem.js";
 import { HostFiles } from "./host-files.js";
@@ -29,7 +29,8 @@ for (const path of [...directories, options.workdir]) ensureDirectory(files, pat
 ensureDirectory(files, "/tmp").mode = 0o1777;
 
 const hostFiles = new HostFiles(files);
-const jobs = new Jobs(options, loadAssets(options), files, listen);
+const assets = loadAssets(options);
+const jobs = new Jobs(options, assets, loadCaches(options, assets), files, listen);
 watchMemory(jobs, options.memoryMiB, () => files.quota.used);
 process.on("message", (message: ToChild) => {
   if (message.type === "taken") jobs.get(message.job)?.taken(message.stream, message.bytes);

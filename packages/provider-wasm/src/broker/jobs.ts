@@ -19,13 +19,21 @@ export class Jobs {
   readonly #jobs = new Map<string, Job>();
   readonly #queue: { readonly job: Job; readonly started: () => void }[] = [];
   #warm: GuestWorker[] = [];
-  #caches: ScriptCaches = {};
-  #wantCaches = true;
+  #caches: ScriptCaches;
+  #wantCaches: boolean;
   #nextPid = 2;
 
-  constructor(options: ChildOptions, assets: SharedAssets, files: FileSystem, listen: (id: string) => JobListener) {
+  constructor(
+    options: ChildOptions,
+    assets: SharedAssets,
+    caches: ScriptCaches,
+    files: FileSystem,
+    listen: (id: string) => JobListener,
+  ) {
     this.#options = options;
     this.#assets = assets;
+    this.#caches = caches;
+    this.#wantCaches = !caches.runtime;
     this.#files = files;
     this.#listen = listen;
     this.#refill();

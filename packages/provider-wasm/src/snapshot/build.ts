@@ -19,7 +19,7 @@ const drivers = `${artifacts}/../src/guest/python`;
 const refuse = (what: string) => (): never => {
   throw new Error(`the snapshot must not need ${what}`);
 };
-const { realm, create } = openRealm(
+const { realm, create, caches } = openRealm(
   { realm: readFileSync(`${artifacts}/realm.js`, "utf8"), ...readPythonSources(pyodide) },
   {
     call: refuse("the broker"),
@@ -44,9 +44,11 @@ realm.prepare(JSON.stringify(Object.fromEntries(sources)), read("preload.py"));
 
 const { state, memory } = splitSnapshot(realm.snapshot());
 const { data, ...sparse } = packPages(memory);
-const info: SnapshotInfo = { ...sparse, state, pyodide: version() };
+const info: SnapshotInfo = { ...sparse, state, pyodide: version(), v8: process.versions.v8 };
 writeFileSync(`${artifacts}/snapshot.bin`, data);
 writeFileSync(`${artifacts}/snapshot.json`, JSON.stringify(info));
+// After everything has run, so that they hold every function in use.
+for (const [name, cache] of Object.entries(caches())) writeFileSync(`${artifacts}/${name}.cache`, cache);
 
 function read(name: string): string {
   return readFileSync(`${drivers}/${name}`, "utf8");

@@ -24,10 +24,7 @@ class UsageError(Exception):
 def run(argv, executable):
     """Runs the program and returns its exit code, or the name of the signal that ends it."""
     try:
-        start = _parse(argv[1:], executable)
-        if start is None:
-            return 0
-        start()
+        _parse(argv[1:], executable)()
         code = 0
     except UsageError as error:
         print(f"{error}\n{_usage}", file=sys.stderr)
@@ -57,16 +54,14 @@ def _finish(code):
 
 
 def _parse(arguments, executable):
-    """What is to be started, as a function; None when the command line was a question and is answered."""
+    """What is to be done, as a function."""
     rest = list(arguments)
     while rest and rest[0].startswith("-") and rest[0] != "-":
         option = rest.pop(0)
         if option in ("--version", "-V", "-VV"):
-            print(f"Python {sys.version.split()[0]}")
-            return None
+            return lambda: print(f"Python {sys.version.split()[0]}")
         if option in ("--help", "-h", "-?"):
-            print(_usage)
-            return None
+            return lambda: print(_usage)
         if option.startswith("--"):
             raise UsageError(f"unknown option {option}")
         letters = option[1:]
