@@ -75,7 +75,7 @@ describe("the end", () => {
     server.send({ id: 2, method: "tools/call", params: { name: "exec", arguments: { command: "sleep 300" } } });
     await sleep(500);
     server.child.stdin.end();
-    expect(await within(5_000, server.exited)).toEqual([0, null]);
+    expect(await within(5_000, server.exited), server.stderr).toEqual([0, null]);
     expect(lives(pid)).toBe(false);
   });
 
