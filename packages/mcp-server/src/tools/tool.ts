@@ -90,7 +90,7 @@ export async function run<Result>(
   action: () => Promise<Result>,
 ): Promise<Run<Result>> {
   if (call.config.fileLinks && sandbox.capabilities.features.files !== false) {
-    return await observingFiles(sandbox, action);
+    return await observingFiles(sandbox, call.signal, action);
   }
   return { ended: await action(), changed: [] };
 }
