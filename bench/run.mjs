@@ -8,14 +8,12 @@ import { setUp, wait } from "../scripts/set-up.mjs";
 const rounds = 7;
 const calls = 200;
 
-await setUp();
+await setUp({ types: false });
 const here = fileURLToPath(new URL(".", import.meta.url));
 if (!existsSync(`${here}node_modules`)) {
-  await wait(
-    "installing the rivals (npm ci in bench/)",
-    npm("ci", "--no-audit", "--no-fund", "--loglevel=error"),
-    here,
-  );
+  await wait("installing the rivals (npm ci in bench/)", npm("ci", "--no-audit", "--no-fund", "--loglevel=error"), {
+    cwd: here,
+  });
 }
 const { coldStarts } = await import("./cold-start.mjs");
 const { mcpOverhead } = await import("./mcp-overhead.mjs");

@@ -15,7 +15,7 @@ const { values: options } = parseArgs({
 
 /** @type {Record<string, readonly string[]>} */
 const stages = {
-  "format and lint": tool("@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "."),
+  "format and lint": tool("@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."),
   build: turbo("build"),
   typecheck: turbo("typecheck", "typecheck:root"),
   test: npm("test", "--silent"),

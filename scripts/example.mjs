@@ -8,7 +8,7 @@ const names = readdirSync(`${root}examples`)
   .map((file) => file.slice(0, -".ts".length));
 const name = process.argv[2] ?? "";
 if (names.includes(name)) {
-  await setUp();
+  await setUp({ types: false });
   await import(`../examples/dist/${name}.js`);
 } else {
   process.stderr.write(`error  no example "${name}"\nfix    npm run example ${names.join(" | ")}\n`);

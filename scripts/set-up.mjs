@@ -4,11 +4,12 @@ import { npm, root, runCommand, tool } from "./run-command.mjs";
 /**
  * Installs the dependencies when they are missing or are not those of the lock, and builds every package.
  * Talks on stderr only, and ends the program with 1 when it cannot go on.
+ * @param {{ types?: boolean }} [options] `types: false` builds only what runs, in a third of the time.
  */
-export async function setUp() {
+export async function setUp({ types = true } = {}) {
   if (!isInstalled())
     await wait("installing dependencies (npm ci)", npm("ci", "--no-audit", "--no-fund", "--loglevel=error"));
-  await wait("building the packages", turbo("build"));
+  await wait("building the packages", turbo("build"), { env: types ? {} : { SANDKIT_BUILD: "js" } });
 }
 
 /** @param {readonly string[]} tasks */
@@ -20,11 +21,12 @@ export function turbo(...tasks) {
  * Runs one step of the set-up and says what is being waited for, once that takes over a second.
  * @param {string} what
  * @param {readonly string[]} command
+ * @param {{ cwd?: string, env?: Record<string, string> }} [options]
  */
-export async function wait(what, command, cwd = root) {
+export async function wait(what, command, options) {
   const start = performance.now();
   const notice = setTimeout(() => process.stderr.write(`set-up  ${what} …\n`), 1000);
-  const { code, output } = await runCommand(command, { cwd });
+  const { code, output } = await runCommand(command, options);
   clearTimeout(notice);
   const seconds = (performance.now() - start) / 1000;
   if (code === 0) {

@@ -58,6 +58,8 @@ export class SessionRegistry {
     const wanted = Object.entries(options.labels ?? {});
     for (const entry of [...this.#entries.values()]) {
       if (!wanted.every(([key, value]) => entry.labels[key] === value)) continue;
+      // One whose creation fails meanwhile is the business of its creator alone.
+      if (!(await this.#lives(entry))) continue;
       const info = await (await this.#guard(entry, "attached")).info();
       if (info.state !== "gone") yield info;
     }

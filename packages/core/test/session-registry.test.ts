@@ -105,6 +105,17 @@ describe("SessionRegistry", () => {
     expect(found).toEqual([{ team: "a", tier: "1" }]);
   });
 
+  it("lists the others while a creation fails", async () => {
+    const registry = new SessionRegistry("test");
+    await registry.create({}, async () => session("x").made);
+    const failing = registry.create({}, () => new Promise((_, reject) => setTimeout(reject, 20, new Error("no room"))));
+    failing.catch(() => undefined);
+    const found: string[] = [];
+    for await (const { ref } of registry.list()) found.push(ref.id);
+    expect(found).toHaveLength(1);
+    await expect(failing).rejects.toThrow("no room");
+  });
+
   it("ends a session at its ttl and says so", async () => {
     const registry = new SessionRegistry("test");
     const { made, destroy } = session("x");

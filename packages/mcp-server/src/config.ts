@@ -43,6 +43,10 @@ export const configSchema = z.strictObject({
     .default(20_000),
   maxImages: z.int().min(0).meta({ description: "Images in one result." }).default(4),
   maxImageBytes: z.int().positive().meta({ description: "Largest image shown, in bytes." }).default(1_000_000),
+  fileLinks: z
+    .boolean()
+    .meta({ description: "Whether runs tell which files they left: one more request to the sandbox each." })
+    .default(true),
   maxInputBytes: z
     .int()
     .positive()

@@ -20,6 +20,7 @@ export class Runtime {
   readonly implicit: "default" | "fresh";
   /** When an unused sandbox ends, in seconds; undefined: never. */
   readonly idleSeconds: number | undefined;
+  #surface: Surface | undefined;
   #reported: string | undefined;
   readonly #sandboxes = new Map<string, Sandboxes>();
 
@@ -47,7 +48,9 @@ export class Runtime {
   /** Loads the provider's package but asks nothing of its backend. */
   async surface(): Promise<Surface> {
     try {
-      return surfaceOf(this.config, (await this.#provider.get()).capabilities);
+      const { capabilities } = await this.#provider.get();
+      this.#surface ??= surfaceOf(this.config, capabilities);
+      return this.#surface;
     } catch (error) {
       // The tools are listed all the same: the first call tells the model what is wrong and how to fix it.
       this.#reportOnce(error);

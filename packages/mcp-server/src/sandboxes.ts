@@ -1,27 +1,17 @@
 import { type CreateOptions, createSandbox, type Sandbox, SandboxError, type SandboxInfo } from "@sandkit/core";
 import type { Config } from "./config.js";
 import { EndedSandboxes } from "./ended-sandboxes.js";
+import { HeldSandbox } from "./held-sandbox.js";
 import { type Principal, sealHandle } from "./principal.js";
 import type { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
 
-/** One living sandbox of a principal. */
-export interface Entry {
-  /** What the model calls it: `sandbox_id`. */
-  readonly handle: string;
-  readonly sandbox: Sandbox;
-  /** `default`: used by every call without an id. `fresh`: made for one such call. `named`: by create_sandbox. */
-  readonly origin: "default" | "fresh" | "named";
-}
-
 /** What a call that used a sandbox gives back. */
 export interface Used<Result> {
   readonly result: Result;
-  readonly entry: Entry;
-  /** True when the caller cannot know the sandbox yet: the answer tells its id. */
+  readonly handle: string;
+  /** True when the caller cannot know the sandbox yet: the answer tells its handle. */
   readonly introduce: boolean;
-  /** Said before anything else: earlier state is lost. */
-  readonly notice?: string | undefined;
 }
 
 /** How a sandbox is made for one call. */
@@ -29,35 +19,30 @@ export interface Making {
   readonly template?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((message: string) => void) | undefined;
+  /** Told what the model must know before the answer: that earlier state is lost. */
+  readonly onNotice?: ((message: string) => void) | undefined;
 }
+
+type Action<Result> = (sandbox: Sandbox) => Promise<Result>;
 
 export interface SandboxesOptions {
   readonly config: Config;
   readonly provider: ProviderSource;
   readonly principal: Principal;
-  /** What a call without an id gets: the one default sandbox (stdio) or a fresh one (HTTP). */
+  /** What a call without a handle gets: the one default sandbox (stdio) or a fresh one (HTTP). */
   readonly implicit: "default" | "fresh";
   /** Unused for this long a sandbox ends, in milliseconds; undefined: never. */
   readonly idleMs: number | undefined;
 }
 
-/** For this long after its last use a sandbox is taken to be alive, in milliseconds. */
-const trustedMs = 1000;
-
-interface Held extends Entry {
-  users: number;
-  usedAt: number;
-  timer?: NodeJS.Timeout | undefined;
-}
-
 /** The sandboxes of one principal: found by handle, ended when idle, counted against the cap. */
 export class Sandboxes {
   readonly #options: SandboxesOptions;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, HeldSandbox>();
   readonly #ended = new EndedSandboxes();
   readonly #closing = new AbortController();
-  readonly #creating = new Set<Promise<Held>>();
-  #default: Promise<Held> | undefined;
+  readonly #creating = new Set<Promise<HeldSandbox>>();
+  #default: Promise<HeldSandbox> | undefined;
 
   constructor(options: SandboxesOptions) {
     this.#options = options;
@@ -68,54 +53,31 @@ export class Sandboxes {
    * @throws SandboxError `NOT_FOUND` for a handle that was never given out, `EXPIRED` for one whose sandbox is gone,
    *   `QUOTA` at the cap, and whatever `action` throws
    */
-  async use<Result>(
-    handle: string | undefined,
-    making: Making,
-    action: (sandbox: Sandbox) => Promise<Result>,
-  ): Promise<Used<Result>> {
+  async use<Result>(handle: string | undefined, making: Making, action: Action<Result>): Promise<Used<Result>> {
+    if (handle !== undefined) return await this.#useHeld(await this.#find(handle), making, action);
+    if (this.#options.implicit === "fresh") return await this.#useFresh(making, action);
     try {
-      return await this.#useOnce(handle, making, action);
+      return await this.#useHeld(await this.#findDefault(making), making, action);
     } catch (error) {
-      // `EXPIRED` is thrown before anything starts, so that nothing runs twice.
-      const again = handle === undefined && this.#options.implicit === "default";
-      if (again && error instanceof SandboxError && error.code === "EXPIRED") {
-        return await this.#useOnce(handle, making, action);
-      }
-      throw error;
-    }
-  }
-
-  async #useOnce<Result>(
-    handle: string | undefined,
-    making: Making,
-    action: (sandbox: Sandbox) => Promise<Result>,
-  ): Promise<Used<Result>> {
-    const held = handle === undefined ? await this.#implicitly(making) : await this.#find(handle);
-    // Read once: the first call after a loss tells of it.
-    const notice = held.origin === "default" ? this.#ended.takeNotice() : undefined;
-    try {
-      const result = await this.#hold(held, () => action(held.sandbox));
-      // The client has gone: it never learns the id of what was made for it.
-      if (held.origin === "fresh" && making.signal?.aborted && handle === undefined) await this.#end(held, "cancelled");
-      return { result, entry: held, introduce: held.origin === "fresh" && handle === undefined, notice };
-    } catch (error) {
-      const code = error instanceof SandboxError ? error.code : undefined;
-      if (code === "EXPIRED" || code === "NOT_FOUND") await this.#end(held, "its lifetime was over");
-      else if (code === "SANDBOX_LOST") await this.#end(held, "it was lost");
-      else if (held.origin === "fresh" && handle === undefined) await this.#end(held, "its first call failed");
-      throw error;
+      if (!(error instanceof SandboxError) || error.code !== "EXPIRED") throw error;
+      // `EXPIRED` is thrown before anything starts: nothing runs twice.
+      return await this.#useHeld(await this.#findDefault(making), making, action);
     }
   }
 
   /** A sandbox of its own, to be named by its handle in later calls. */
-  async create(making: Making): Promise<Entry> {
+  async create(making: Making): Promise<HeldSandbox> {
     return await this.#create("named", making);
   }
 
   /** The living ones, asked of the backend; those found gone are dropped. */
-  async list(): Promise<{ entry: Entry; info: SandboxInfo }[]> {
-    const found = await Promise.all([...this.#held.values()].map((held) => this.#ask(held)));
-    return found.filter((item) => item !== undefined);
+  async list(): Promise<{ held: HeldSandbox; info: SandboxInfo }[]> {
+    const asked = [...this.#held.values()].map(async (held) => {
+      const info = await held.info();
+      if (info === undefined) await this.#end(held, "it ended by itself");
+      return info === undefined ? [] : [{ held, info }];
+    });
+    return (await Promise.all(asked)).flat();
   }
 
   /** @throws SandboxError `NOT_FOUND` for a handle that was never given out. False when it was gone already. */
@@ -125,7 +87,14 @@ export class Sandboxes {
       this.#ended.refuseUnknown(this.#options.principal, handle);
       return false;
     }
-    await this.#end(held, "it was destroyed", { strict: true });
+    this.#forget(held, "it was destroyed");
+    try {
+      await held.sandbox.destroy();
+    } catch (error) {
+      // It may still exist, and then it must be possible to try again.
+      this.#held.set(handle, held);
+      throw error;
+    }
     return true;
   }
 
@@ -136,19 +105,67 @@ export class Sandboxes {
     await Promise.all([...this.#held.values()].map((held) => this.#end(held, "the server was shut down")));
   }
 
-  async #implicitly(making: Making): Promise<Held> {
-    if (this.#options.implicit === "fresh") return await this.#create("fresh", making);
-    if (this.#default !== undefined) await this.#checkAlive(await unlessAborted(this.#default, making.signal));
-    // Shared by callers: one that gives up must not take it from the others.
-    this.#default ??= this.#create("default", { onProgress: making.onProgress }).catch((error: unknown) => {
-      this.#default = undefined;
+  async #useHeld<Result>(held: HeldSandbox, making: Making, action: Action<Result>): Promise<Used<Result>> {
+    // Told once: by the first call that runs in the next default sandbox.
+    const notice = held.origin === "default" ? this.#ended.takeNotice() : undefined;
+    if (notice !== undefined) making.onNotice?.(notice);
+    try {
+      return { result: await held.hold(action), handle: held.handle, introduce: false };
+    } catch (error) {
+      const code = error instanceof SandboxError ? error.code : undefined;
+      if (code === "EXPIRED" || code === "NOT_FOUND") await this.#end(held, "its lifetime was over");
+      if (code === "SANDBOX_LOST") await this.#end(held, "it was lost");
       throw error;
-    });
+    }
+  }
+
+  /** A sandbox whose handle the caller does not learn, because the call fails or is cancelled, ends at once. */
+  async #useFresh<Result>(making: Making, action: Action<Result>): Promise<Used<Result>> {
+    const held = await this.#create("fresh", making);
+    try {
+      const used = await this.#useHeld(held, making, action);
+      making.signal?.throwIfAborted();
+      return { ...used, introduce: true };
+    } catch (error) {
+      await this.#end(held, "the call that it was made for failed");
+      throw error;
+    }
+  }
+
+  async #find(handle: string): Promise<HeldSandbox> {
+    const held = this.#held.get(handle);
+    if (held !== undefined && (await this.#checkAlive(held))) return held;
+    this.#ended.refuseUnknown(this.#options.principal, handle);
+    const other = this.#options.implicit === "default" ? "leave sandbox_id out to use the default sandbox, or " : "";
+    throw new SandboxError(
+      "EXPIRED",
+      `sandbox ${handle} is gone (${this.#ended.reason(handle)}), with its files and variables: ${other}make one with create_sandbox and set it up again`,
+    );
+  }
+
+  async #findDefault(making: Making): Promise<HeldSandbox> {
+    if (this.#default !== undefined) await this.#checkAlive(await unlessAborted(this.#default, making.signal));
+    this.#default ??= this.#createDefault(making);
     return await unlessAborted(this.#default, making.signal);
   }
 
-  async #create(origin: Entry["origin"], making: Making): Promise<Held> {
-    await this.#makeRoom();
+  /** Shared by callers: one that gives up does not take it from the others. */
+  #createDefault({ onProgress }: Making): Promise<HeldSandbox> {
+    const creation = this.#create("default", { onProgress });
+    creation.catch(() => {
+      this.#default = undefined;
+    });
+    return creation;
+  }
+
+  async #checkAlive(held: HeldSandbox): Promise<boolean> {
+    const alive = await held.isAlive();
+    if (!alive) await this.#end(held, "it ended by itself");
+    return alive;
+  }
+
+  async #create(origin: HeldSandbox["origin"], making: Making): Promise<HeldSandbox> {
+    // Up to its first await it runs at once: what it counts and what is counted next cannot overlap.
     const creation = this.#make(origin, making);
     this.#creating.add(creation);
     try {
@@ -158,8 +175,9 @@ export class Sandboxes {
     }
   }
 
-  async #make(origin: Entry["origin"], making: Making): Promise<Held> {
-    const { config, provider, principal } = this.#options;
+  async #make(origin: HeldSandbox["origin"], making: Making): Promise<HeldSandbox> {
+    await this.#makeRoom();
+    const { config, provider, principal, idleMs } = this.#options;
     const signals = making.signal === undefined ? [] : [making.signal];
     const options: CreateOptions = {
       ...config.defaults,
@@ -168,15 +186,14 @@ export class Sandboxes {
       onProgress: making.onProgress,
     };
     const sandbox = await createSandbox(await provider.get(), options);
-    const held: Held = {
+    const held: HeldSandbox = new HeldSandbox({
       handle: sealHandle(principal, sandbox.ref.id),
       sandbox,
       origin,
-      users: 0,
-      usedAt: performance.now(),
-    };
+      idleMs,
+      onIdle: () => void this.#end(held, `it was not used for ${(idleMs ?? 0) / 1000} s`),
+    });
     this.#held.set(held.handle, held);
-    this.#arm(held);
     return held;
   }
 
@@ -185,69 +202,27 @@ export class Sandboxes {
     const max = this.#options.config.maxSandboxes;
     if (this.#held.size + this.#creating.size < max) return;
     await this.list();
-    if (this.#held.size + this.#creating.size < max) return;
+    // By now the creation that asks is counted itself.
+    if (this.#held.size + this.#creating.size <= max) return;
     throw new SandboxError(
       "QUOTA",
       `all ${max} sandboxes of this server are in use (maxSandboxes): end one with destroy_sandbox, or pass the sandbox_id of a living one: ${[...this.#held.keys()].join(", ")}`,
     );
   }
 
-  async #find(handle: string): Promise<Held> {
-    const held = this.#held.get(handle);
-    if (held !== undefined && (await this.#checkAlive(held))) return held;
-    this.#ended.refuseUnknown(this.#options.principal, handle);
-    throw new SandboxError(
-      "EXPIRED",
-      `sandbox ${handle} is gone (${this.#ended.reason(handle)}), with its files and variables: ${this.#options.implicit === "default" ? "leave sandbox_id out to use the default sandbox, or " : ""}make one with create_sandbox and set it up again`,
-    );
-  }
-
-  /** Asks the backend about a sandbox that has not been used just now; false when it is gone, and then dropped. */
-  async #checkAlive(held: Held): Promise<boolean> {
-    if (held.users > 0 || performance.now() - held.usedAt < trustedMs) return true;
-    return (await this.#ask(held)) !== undefined;
-  }
-
-  async #hold<Result>(held: Held, action: () => Promise<Result>): Promise<Result> {
-    clearTimeout(held.timer);
-    held.users += 1;
-    try {
-      return await action();
-    } finally {
-      held.users -= 1;
-      held.usedAt = performance.now();
-      this.#arm(held);
-    }
-  }
-
-  #arm(held: Held): void {
-    const { idleMs } = this.#options;
-    if (idleMs === undefined || held.users > 0 || !this.#held.has(held.handle)) return;
-    held.timer = setTimeout(() => void this.#end(held, `it was not used for ${idleMs / 1000} s`), idleMs);
-    held.timer.unref();
-  }
-
-  async #ask(held: Held): Promise<{ entry: Entry; info: SandboxInfo } | undefined> {
-    try {
-      const info = await held.sandbox.info();
-      if (info.state !== "gone") return { entry: held, info };
-    } catch (error) {
-      const code = error instanceof SandboxError ? error.code : undefined;
-      if (code !== "EXPIRED" && code !== "SANDBOX_LOST" && code !== "NOT_FOUND") throw error;
-    }
-    await this.#end(held, "it ended by itself");
-    return undefined;
-  }
-
-  async #end(held: Held, reason: string, { strict = false } = {}): Promise<void> {
-    clearTimeout(held.timer);
-    if (!this.#held.delete(held.handle)) return;
+  #forget(held: HeldSandbox, reason: string): boolean {
+    held.stopClock();
+    if (!this.#held.delete(held.handle)) return false;
     this.#ended.add(held, reason);
     if (held.origin === "default") this.#default = undefined;
+    return true;
+  }
+
+  async #end(held: HeldSandbox, reason: string): Promise<void> {
+    if (!this.#forget(held, reason)) return;
     try {
       await held.sandbox.destroy();
     } catch (error) {
-      if (strict) throw error;
       report(`sandbox ${held.sandbox.ref.id} may still exist: its end failed`, error);
     }
   }

@@ -5,8 +5,10 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import type { Sandbox } from "@sandkit/core";
 import type { Principal } from "./principal.js";
 import { Progress } from "./progress.js";
+import { fileTemplate, parseLink, readLinked, resourceError } from "./resources.js";
 import { errorResult } from "./result/error-result.js";
 import type { Runtime } from "./runtime.js";
 import type { Surface } from "./surface.js";
@@ -25,7 +27,7 @@ export function createServer(runtime: Runtime, principal: Principal): Server {
   const server = new Server(
     { name: "sandkit", title: "Sandkit", version },
     {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, resources: {} },
       instructions,
       cacheHints: { "tools/list": { ttlMs: 3_600_000, cacheScope: "public" } },
     },
@@ -35,8 +37,20 @@ export function createServer(runtime: Runtime, principal: Principal): Server {
     return { tools: toolsFor(context.surface).map((tool) => tool.describe(context)) };
   });
   server.setRequestHandler("tools/call", async (request, context) =>
-    callTool(runtime, principal, request.params, context),
+    callTool(runtime, principal, request.params, context, linksIn(server, context)),
   );
+  server.setRequestHandler("resources/list", () => ({ resources: [] }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [fileTemplate] }));
+  server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq: { signal } }) => {
+    const maxBytes = runtime.config.maxInputBytes;
+    const { handle, path } = parseLink(uri);
+    try {
+      const read = (sandbox: Sandbox) => readLinked(sandbox, uri, path, maxBytes);
+      return (await runtime.sandboxesOf(principal).use(handle, { signal }, read)).result;
+    } catch (error) {
+      throw resourceError(uri, error, maxBytes);
+    }
+  });
   return server;
 }
 
@@ -44,11 +58,18 @@ function toolContext({ config, implicit, idleSeconds }: Runtime, surface: Surfac
   return { config, surface, implicit, idleSeconds };
 }
 
+/** Links to files came with the protocol of this date; older clients refuse a result that has one. */
+function linksIn(server: Server, { http }: ServerContext): boolean {
+  const version = server.getNegotiatedProtocolVersion() ?? http?.req?.headers.get("mcp-protocol-version") ?? "";
+  return version >= "2025-06-18";
+}
+
 async function callTool(
   runtime: Runtime,
   principal: Principal,
   params: { readonly name: string; readonly arguments?: Record<string, unknown> | undefined },
   context: ServerContext,
+  links: boolean,
 ): Promise<CallToolResult> {
   const surface = await runtime.surface();
   const tools = toolsFor(surface);
@@ -62,14 +83,17 @@ async function callTool(
   }
   const { signal } = context.mcpReq;
   using progress = new Progress(context);
-  try {
-    return await tool.call(params.arguments, {
-      ...toolContext(runtime, surface),
-      sandboxes: runtime.sandboxesOf(principal),
-      signal,
-      making: { signal, onProgress: progress.say },
-    });
-  } catch (error) {
-    return errorResult(error);
-  }
+  const notices: string[] = [];
+  const making = { signal, onProgress: progress.say, onNotice: (notice: string) => void notices.push(notice) };
+  const sandboxes = runtime.sandboxesOf(principal);
+  const result = await tool
+    .call(params.arguments, { ...toolContext(runtime, surface), sandboxes, signal, making, links })
+    .catch(errorResult);
+  return { ...result, content: withNotices(notices, result.content) };
+}
+
+function withNotices(notices: readonly string[], content: CallToolResult["content"]): CallToolResult["content"] {
+  const [first, ...rest] = content;
+  if (notices.length === 0 || first?.type !== "text") return content;
+  return [{ ...first, text: [...notices, first.text].join("\n") }, ...rest];
 }

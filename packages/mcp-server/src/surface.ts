@@ -2,10 +2,10 @@ import type { Capabilities } from "@sandkit/core";
 import type { Config } from "./config.js";
 
 /** Languages of `run_code`, in the order shown. */
-export const languages = ["python", "javascript", "typescript", "shell"] as const;
+const languages = ["python", "javascript", "typescript", "shell"] as const;
 
 /** A language of `run_code`. */
-export type Language = (typeof languages)[number];
+type Language = (typeof languages)[number];
 
 /** What the tools can promise: the provider's capabilities under the policy of the config. */
 export interface Surface {

@@ -37,6 +37,15 @@ describe("over stdio, where calls share a default sandbox", () => {
     expect(textOf(await exec(server, "true"))).not.toContain("Note:");
   });
 
+  it("says so before an error, too", async () => {
+    await using server = await connect({ idleSeconds: 0.4 });
+    await server.call("write_file", { path: "file", content: "x" });
+    await sleep(800);
+    const result = await server.call("read_file", { path: "file" });
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toMatch(/^Note: the earlier default sandbox is gone .*\nFILE_NOT_FOUND: /);
+  });
+
   it("is not idle while something runs in it", async () => {
     await using server = await connect({ idleSeconds: 0.5 });
     expect(textOf(await exec(server, "sleep 1.2; echo done"))).toContain("done");
@@ -75,8 +84,9 @@ describe("over stdio, where calls share a default sandbox", () => {
 
   it("refuses more than the cap and names the living ones", async () => {
     await using server = await connect({ maxSandboxes: 2 });
-    const first = textOf(await server.call("create_sandbox"));
-    const second = textOf(await server.call("create_sandbox"));
+    const made = await Promise.all([1, 2, 3].map(() => server.call("create_sandbox")));
+    const [first = "", second = "", ...others] = made.filter(({ isError }) => !isError).map(textOf);
+    expect(others).toEqual([]);
     const third = await exec(server, "true");
     expect(textOf(third)).toMatch(/^QUOTA: all 2 sandboxes/);
     expect(textOf(third)).toContain(idOf(first));

@@ -1,7 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
-import { createInterface } from "node:readline";
 import type { Duplex } from "node:stream";
 import { getSystemErrorName } from "node:util";
 import type { ProcessExit } from "@sandkit/core";
@@ -30,9 +29,14 @@ export class Control {
     this.exited = this.#exited.promise;
     this.gone = this.#gone.promise;
     this.#socket = supervisor.stdio[3] as Duplex;
-    // A broken socket shows as the end of its lines.
+    // A supervisor that ends before it has read a `kill` breaks the socket; what that means is decided at its close.
     this.#socket.on("error", () => this.#socket.destroy());
-    createInterface({ input: this.#socket }).on("line", (line) => this.#hear(line, cwd));
+    let rest = "";
+    this.#socket.setEncoding("utf8").on("data", (text: string) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) this.#hear(line, cwd);
+    });
     const unheard = once(this.#socket, "close");
     this.closed = once(supervisor, "exit").then(
       async ([code, signal]) => {

@@ -1,8 +1,8 @@
-import type { Stats } from "node:fs";
-import { lstat, mkdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
+import { lstat, mkdir, rename, rm, stat, symlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { FileInfo, ProviderFiles } from "@sandkit/core";
+import type { ProviderFiles } from "@sandkit/core";
 import { failure, hasErrno, onPath } from "./errors.js";
+import { fileInfo } from "./file-info.js";
 import { listDirectory } from "./list-directory.js";
 import { readFile } from "./read-file.js";
 import { writeFile } from "./write-file.js";
@@ -11,7 +11,7 @@ import { writeFile } from "./write-file.js";
 export const localFiles: ProviderFiles = {
   read: (path, options = {}) => onPath("read", path, () => readFile(path, options)),
 
-  write: (path, data, options) => onPath("write", path, () => writeFile(path, data, options)),
+  write: writeFile,
 
   list: (path, options = {}) => onPath("list", path, () => listDirectory(path, options)),
 
@@ -52,19 +52,3 @@ export const localFiles: ProviderFiles = {
       await symlink(target, path);
     }),
 };
-
-/** The record of the contract for what `stat` or `lstat` found at a path. */
-export async function fileInfo(path: string, found: Stats): Promise<FileInfo> {
-  const record = { path, size: found.size, mode: found.mode & 0o7777, modifiedAt: found.mtime };
-  if (found.isSymbolicLink()) return { ...record, type: "symlink", symlinkTarget: await readlink(path) };
-  if (found.isDirectory()) return { ...record, type: "directory" };
-  return { ...record, type: found.isFile() ? "file" : "other" };
-}
-
-/** Refuses what cannot be read or written as a whole: a pipe or a device may hang, or never end. */
-export function requireRegular(found: Stats, operation: string, path: string): void {
-  if (found.isFile()) return;
-  const subject = `${operation} ${JSON.stringify(path)}`;
-  if (found.isDirectory()) throw failure("IS_DIRECTORY", operation, `${subject}: it is a directory; name a file in it`);
-  throw failure("INVALID", operation, `${subject}: it is a pipe, socket or device; use a command for it`);
-}

@@ -1,52 +1,32 @@
+import { realpathSync } from "node:fs";
 import { chmod, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
-import { dirname, join } from "node:path";
-import { failure, hasErrno, onPath } from "./errors.js";
-import { type Owner, thisProcess } from "./owner.js";
+import { join } from "node:path";
+import { hasErrno, onPath } from "./errors.js";
+import { thisProcess } from "./owner.js";
 
 /** Where the folders of all sandboxes of this user are. */
-export const sandboxesFolder = join(tmpdir(), `sandkit-local-${userInfo().uid}`);
-
-/** What is written beside a sandbox, for the one who finds it after its owner has died. */
-export interface FolderRecord {
-  readonly owner: Owner;
-  readonly workdir: string;
-}
-
-const recordName = "sandbox.json";
+export const sandboxesFolder = join(realpathSync(tmpdir()), `sandkit-local-${userInfo().uid}`);
 
 /** The folders of one sandbox on the host. */
 export class Folder {
   readonly root: string;
-  /** Where commands start; inside `root` unless asked elsewhere. */
-  readonly workdir: string;
 
-  private constructor(root: string, workdir: string) {
-    this.root = root;
-    this.workdir = workdir;
+  constructor(id: string) {
+    this.root = join(sandboxesFolder, id);
   }
 
-  /** An existing folder, from its record. */
-  static of(root: string, record: FolderRecord): Folder {
-    return new Folder(root, record.workdir);
-  }
-
-  /** Makes the folders. @throws SandboxError `INVALID` for a `workdir` that exists: it would be shared, then removed */
-  static async make(id: string, workdir: string | undefined): Promise<Folder> {
-    const root = join(sandboxesFolder, id);
-    const folder = new Folder(root, workdir ?? join(root, "work"));
-    await onPath("create", root, async () => {
-      for (const path of [folder.home, folder.temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
-      const record: FolderRecord = { owner: await thisProcess(), workdir: folder.workdir };
-      await writeFile(folder.recordPath, JSON.stringify(record));
+  /** Makes it on the disk. */
+  async make(): Promise<void> {
+    await onPath("create", this.root, async () => {
+      for (const path of [this.workdir, this.home, this.temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
+      await writeFile(this.record, JSON.stringify(await thisProcess()));
     });
-    try {
-      await makeWorkdir(folder.workdir);
-    } catch (error) {
-      await rm(root, { recursive: true });
-      throw error;
-    }
-    return folder;
+  }
+
+  /** Where commands start. */
+  get workdir(): string {
+    return join(this.root, "work");
   }
 
   get home(): string {
@@ -57,8 +37,9 @@ export class Folder {
     return join(this.root, "tmp");
   }
 
-  get recordPath(): string {
-    return join(this.root, recordName);
+  /** Says whose it is, for the one who finds it after its owner has died. */
+  get record(): string {
+    return join(this.root, "owner.json");
   }
 
   /** Whether it has not been removed, by whomever. */
@@ -73,21 +54,8 @@ export class Folder {
 
   /** Removes all of it, whatever modes the programs have left. */
   async remove(): Promise<void> {
-    for (const path of [this.workdir, this.root]) await onPath("destroy", path, () => removeTree(path));
+    await onPath("destroy", this.root, () => removeTree(this.root));
   }
-}
-
-async function makeWorkdir(path: string): Promise<void> {
-  await onPath("create", path, async () => {
-    await mkdir(dirname(path), { recursive: true });
-    try {
-      await mkdir(path);
-    } catch (error) {
-      if (!hasErrno(error, "EEXIST")) throw error;
-      const next = 'provider "local" works on the host and never in a folder that it did not make; name a new one';
-      throw failure("INVALID", "create", `option "workdir": ${JSON.stringify(path)} exists: ${next}`, error);
-    }
-  });
 }
 
 async function removeTree(path: string): Promise<void> {

@@ -2,7 +2,7 @@ import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import type { FileInfo, ListFilesOptions } from "@sandkit/core";
 import { hasErrno } from "./errors.js";
-import { fileInfo } from "./files.js";
+import { fileInfo } from "./file-info.js";
 
 /** The records of what is in a directory, in the order of the paths' code units. */
 export async function listDirectory(path: string, options: ListFilesOptions): Promise<FileInfo[]> {

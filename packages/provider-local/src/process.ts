@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Socket } from "node:net";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { ProcessExit, ProviderProcess } from "@sandkit/core";
 import { Control } from "./control.js";
@@ -15,6 +17,9 @@ export interface Program {
   readonly stdin: boolean;
   readonly mergeStderr: boolean;
 }
+
+/** How long a tree that was ended waits for the reader of its output. */
+const lastBytesMs = 100;
 
 const supervisor = fileURLToPath(new URL("./supervisor.py", import.meta.url));
 
@@ -32,6 +37,7 @@ export class LocalProcess implements ProviderProcess {
   /** Settles when the supervisor has ended too; never rejects. */
   readonly closed: Promise<void>;
   readonly #stdin: Writable | null;
+  readonly #outputs: readonly Socket[];
   readonly #control: Control;
 
   /**
@@ -49,7 +55,12 @@ export class LocalProcess implements ProviderProcess {
     });
     const control = new Control(child, program.cwd);
     control.start(payload);
-    return new LocalProcess(id, await control.started, child, control);
+    try {
+      return new LocalProcess(id, await control.started, child, control);
+    } catch (error) {
+      for (const stream of child.stdio) stream?.destroy();
+      throw error;
+    }
   }
 
   private constructor(id: string, pid: number, child: ChildProcess, control: Control) {
@@ -59,8 +70,10 @@ export class LocalProcess implements ProviderProcess {
     this.#stdin = child.stdin;
     // What it means is decided where it matters: in the callback of the write.
     this.#stdin?.on("error", () => this.#stdin?.destroy());
-    this.stdout = byteStream(child.stdio[1] as Readable);
-    this.stderr = byteStream(child.stdio[2] as Readable);
+    const [stdout, stderr] = [child.stdio[1] as Socket, child.stdio[2] as Socket];
+    this.#outputs = [stdout, stderr];
+    this.stdout = byteStream(stdout);
+    this.stderr = byteStream(stderr);
     this.exited = control.exited;
     this.gone = control.gone;
     this.closed = control.closed;
@@ -95,12 +108,15 @@ export class LocalProcess implements ProviderProcess {
     await this.#control.kill(number);
   }
 
-  /** Ends the tree and the supervisor, whatever has not been read; resolves when nothing of it is left. */
+  /** Ends the tree and then the supervisor, which a reader who is there gets the last bytes from. */
   async release(): Promise<void> {
     await this.#control.kill(constants.signals.SIGKILL);
     await this.gone;
+    await Promise.race([this.closed, setTimeout(lastBytesMs)]);
     this.#control.close();
     await this.closed;
+    // What nobody reads must not keep this program from ending.
+    for (const output of this.#outputs) output.unref();
   }
 }
 
@@ -119,6 +135,8 @@ function encode(program: Program): Uint8Array {
 
 /** Reads only on demand, so that what is not pulled stays where it is. */
 function byteStream(readable: Readable): ReadableStream<Uint8Array> {
+  // Whoever reads gets it; without a reader there is nobody to tell.
+  readable.on("error", () => undefined);
   const chunks: AsyncIterator<Buffer> = readable[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(
     {

@@ -43,7 +43,9 @@ export function local(options: LocalOptions = {}): Provider {
       registry.create(asked, async ({ id }) => {
         asked.signal?.throwIfAborted();
         const { path } = await ready();
-        return new LocalSession(id, await Folder.make(id, asked.workdir), path, asked);
+        const folder = new Folder(id);
+        await folder.make();
+        return new LocalSession(id, folder, path, asked);
       }),
     attach: (ref) => registry.attach(ref),
     list: (wanted) => registry.list(wanted),
@@ -66,6 +68,10 @@ function validate(options: CreateOptions): void {
   if (options.image !== undefined) {
     const next = "leave it out: commands run on the host as it is";
     throw failure("UNSUPPORTED", "create", `option "image": provider "local" has no images: ${next}`);
+  }
+  if (options.workdir !== undefined) {
+    const next = "it makes a new folder for every sandbox and never works in another one of the host: leave it out";
+    throw failure("UNSUPPORTED", "create", `option "workdir": provider "local" cannot honour it: ${next}`);
   }
   if (options.native !== undefined) {
     throw failure("UNSUPPORTED", "create", 'option "native": provider "local" has no options of its own: leave it out');

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { ReadOptions } from "@sandkit/core";
 import { onPath } from "./errors.js";
-import { requireRegular } from "./files.js";
+import { requireRegular } from "./file-info.js";
 
 const chunkBytes = 256 * 1024;
 

@@ -3,15 +3,34 @@ import { linkSync, lstatSync, renameSync, type Stats } from "node:fs";
 import { access, type FileHandle, mkdir, constants as mode, open, readlink, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { WriteOptions } from "@sandkit/core";
-import { failure, hasErrno } from "./errors.js";
-import { requireRegular } from "./files.js";
+import { failure, hasErrno, onPath } from "./errors.js";
+import { requireRegular } from "./file-info.js";
 
 const defaultPermissions = 0o644;
 /** As many links in a row as Linux follows. */
 const maxLinks = 40;
 
+/** A failure of the caller's own stream, which must reach him as it is, whatever it looks like. */
+class SourceFailure {
+  readonly reason: unknown;
+  constructor(reason: unknown) {
+    this.reason = reason;
+  }
+}
+
 /** Writes a whole file: appended in place, or beside it and then put in its place in one step. */
 export async function writeFile(path: string, data: ReadableStream<Uint8Array>, options: WriteOptions): Promise<void> {
+  try {
+    await onPath("write", path, () => write(path, data, options));
+  } catch (error) {
+    const reason = error instanceof SourceFailure ? error.reason : error;
+    // A source that cannot be told to stop changes nothing about why the write failed.
+    if (!data.locked) await data.cancel(reason).catch(() => undefined);
+    throw reason;
+  }
+}
+
+async function write(path: string, data: ReadableStream<Uint8Array>, options: WriteOptions): Promise<void> {
   const target = options.mode === "exclusive" ? path : await followLinks(path);
   const old = look(target);
   checkOld(old, path, options);
@@ -93,12 +112,15 @@ function commit(path: string, fresh: string, target: string, options: WriteOptio
 
 async function fill(file: FileHandle, data: ReadableStream<Uint8Array>, signal: AbortSignal | undefined) {
   const reader = data.getReader();
-  const stop = () => reader.cancel(signal?.reason);
+  // Ends a read that waits; what is thrown then is the reason of the signal, whatever the source says to this.
+  const stop = () => reader.cancel(signal?.reason).catch(() => undefined);
   signal?.addEventListener("abort", stop, { once: true });
   try {
     for (;;) {
       signal?.throwIfAborted();
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch((reason) => {
+        throw new SourceFailure(reason);
+      });
       if (done) break;
       await file.writeFile(value);
     }

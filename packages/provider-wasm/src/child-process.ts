@@ -30,6 +30,7 @@ export class SandboxChild {
   #nextCall = 1;
   #stderr = "";
   #lost: string | undefined;
+  #ending = false;
   #onReady: (() => void) | undefined;
   /** Resolves when the process is gone. */
   readonly exited: Promise<void>;
@@ -129,7 +130,8 @@ export class SandboxChild {
   async destroy(): Promise<void> {
     this.#process.kill("SIGKILL");
     // Referenced again: the caller waits for this end.
-    if (this.#lost === undefined) this.#process.ref();
+    this.#ending = true;
+    this.#holdLoop();
     await this.exited;
   }
 
@@ -184,7 +186,8 @@ export class SandboxChild {
     const busy = this.#calls.size + this.#jobs.size > 0;
     const streams = [this.#process.stdout, this.#process.stderr] as unknown as ({ unref?(): void } | null)[];
     for (const stream of streams) stream?.unref?.();
-    this.#process.unref();
+    if (this.#ending && this.#lost === undefined) this.#process.ref();
+    else this.#process.unref();
     if (busy) this.#process.channel?.ref();
     else this.#process.channel?.unref();
   }

@@ -60,6 +60,9 @@ const programs = {
 
 export type ProgramName = keyof typeof programs;
 
+/** The names of all probe programs. */
+export const programNames = Object.keys(programs) as readonly ProgramName[];
+
 /** What is known of the box: the traits that each of its interpreters found. */
 export type Box = ReadonlyMap<ProbeLanguage, ReadonlySet<Trait>>;
 

@@ -129,7 +129,8 @@ class McpService {
       return;
     }
     this.#principals.set(principal.id, principal);
-    this.#underWay.add(response);
+    // A client's open GET waits for what may never come.
+    if (request.method === "POST") this.#underWay.add(response);
     response.once("close", () => this.#underWay.delete(response));
     const auth = { token: "", clientId: principal.id, scopes: [] };
     this.#serve(Object.assign(request, { auth }), response).catch((error) => report("a request failed", error));

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { invalid } from "../result/error-result.js";
 import { commandResult } from "../result/run-result.js";
 import { splitCommand } from "../split-command.js";
-import { checkSize, defineTool, sandboxId, timeout } from "./tool.js";
+import { checkSize, defineTool, run, sandboxId, timeout } from "./tool.js";
 
 export const exec = defineTool({
   name: "exec",
@@ -25,14 +25,16 @@ export const exec = defineTool({
     checkSize("stdin", input.stdin, call);
     const timeoutSeconds = input.timeout ?? call.config.timeoutSeconds;
     const used = await call.sandboxes.use(input.sandbox_id, call.making, (sandbox) =>
-      sandbox.exec(sandbox.capabilities.features.exec ? input.command : splitCommand(input.command), {
-        cwd: input.cwd,
-        stdin: input.stdin,
-        timeoutMs: timeoutSeconds * 1000,
-        signal: call.signal,
-        maxOutputBytes: call.config.outputChars * 4,
-      }),
+      run(call, sandbox, () =>
+        sandbox.exec(sandbox.capabilities.features.exec ? input.command : splitCommand(input.command), {
+          cwd: input.cwd,
+          stdin: input.stdin,
+          timeoutMs: timeoutSeconds * 1000,
+          signal: call.signal,
+          maxOutputBytes: call.config.outputChars * 4,
+        }),
+      ),
     );
-    return commandResult(used, { config: call.config, timeoutSeconds });
+    return commandResult(used, { ...call, timeoutSeconds });
   },
 });

@@ -7,9 +7,9 @@ export const listSandboxes = defineTool({
   input: () => z.strictObject({}),
   annotations: () => ({ readOnlyHint: true, openWorldHint: false }),
   async run(_input, call) {
-    const sandboxes = (await call.sandboxes.list()).map(({ entry, info }) => ({
-      sandbox_id: entry.handle,
-      default: entry.origin === "default",
+    const sandboxes = (await call.sandboxes.list()).map(({ held, info }) => ({
+      sandbox_id: held.handle,
+      default: held.origin === "default",
       provider: info.ref.provider,
       state: info.state,
       created_at: info.createdAt.toISOString(),

@@ -37,8 +37,7 @@ export const readFile = defineTool({
       if (info.type === "directory") return [textBlock(await listing(sandbox, input.path))];
       return await fileContent(sandbox, info, input.path, range, call);
     });
-    const notice = used.notice === undefined ? [] : [textBlock(used.notice)];
-    return { content: [...notice, ...used.result], _meta: { "sandkit/run": { sandbox: used.entry.handle } } };
+    return { content: used.result, _meta: { "sandkit/run": { sandbox: used.handle } } };
   },
 });
 
@@ -52,7 +51,8 @@ async function listing(sandbox: Sandbox, path: string): Promise<string> {
   const entries = await sandbox.files.list(path, { limit: maxEntries + 1 });
   const lines = entries.slice(0, maxEntries).map(describeEntry);
   if (entries.length > maxEntries) lines.push(`[... more than ${maxEntries} entries: list a part of it with code ...]`);
-  return [`${path} (directory, ${lines.length === 0 ? "empty" : `${lines.length} entries`})`, ...lines].join("\n");
+  const count = lines.length === 0 ? "empty" : lines.length === 1 ? "1 entry" : `${lines.length} entries`;
+  return [`${path} (directory, ${count})`, ...lines].join("\n");
 }
 
 function describeEntry(info: FileInfo): string {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { invalid } from "../result/error-result.js";
 import { cellResult, commandResult } from "../result/run-result.js";
-import { checkSize, defineTool, sandboxId, timeout } from "./tool.js";
+import { checkSize, defineTool, run, sandboxId, timeout } from "./tool.js";
 
 export const runCode = defineTool({
   name: "run_code",
@@ -25,18 +25,18 @@ export const runCode = defineTool({
       signal: call.signal,
       maxOutputBytes: call.config.outputChars * 4,
     };
-    const context = { config: call.config, timeoutSeconds };
+    const context = { ...call, timeoutSeconds };
     const language = input.language ?? call.surface.languages[0] ?? "python";
     if (language !== "shell") {
       const used = await call.sandboxes.use(input.sandbox_id, call.making, (sandbox) =>
-        sandbox.runCode(input.code, { ...options, language }),
+        run(call, sandbox, () => sandbox.runCode(input.code, { ...options, language })),
       );
       return cellResult(used, context);
     }
     const used = await call.sandboxes.use(input.sandbox_id, call.making, async (sandbox) =>
       sandbox.capabilities.features["kernel.bash"]
-        ? { cell: await sandbox.runCode(input.code, { ...options, language: "bash" }) }
-        : { command: await sandbox.exec(input.code, options) },
+        ? { cell: await run(call, sandbox, () => sandbox.runCode(input.code, { ...options, language: "bash" })) }
+        : { command: await run(call, sandbox, () => sandbox.exec(input.code, options)) },
     );
     const { cell, command } = used.result;
     if (cell !== undefined) return cellResult({ ...used, result: cell }, context);

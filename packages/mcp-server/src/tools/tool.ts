@@ -1,6 +1,7 @@
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
-import { SandboxError } from "@sandkit/core";
+import { type Sandbox, SandboxError } from "@sandkit/core";
 import { z } from "zod";
+import { observingFiles, type Run } from "../changed-files.js";
 import type { Config } from "../config.js";
 import { invalid } from "../result/error-result.js";
 import { size } from "../result/text.js";
@@ -24,6 +25,8 @@ export interface ToolCall extends ToolContext {
   readonly signal: AbortSignal;
   /** How a sandbox is made when this call needs one. */
   readonly making: Making;
+  /** Whether the client's protocol knows links to files. */
+  readonly links: boolean;
 }
 
 /** One tool as its file defines it. */
@@ -52,10 +55,17 @@ export interface Tool {
 
 export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinition<Schema>): Tool {
   const { name } = definition;
+  // A schema is compiled at its first use: one for each runtime, which has one surface.
+  const schemas = new WeakMap<Surface, Schema>();
+  const schemaFor = (context: ToolContext): Schema => {
+    const schema = schemas.get(context.surface) ?? definition.input(context);
+    schemas.set(context.surface, schema);
+    return schema;
+  };
   return {
     name,
     describe(context) {
-      const { $schema: _, ...schema } = z.toJSONSchema(definition.input(context), { io: "input" });
+      const { $schema: _, ...schema } = z.toJSONSchema(schemaFor(context), { io: "input" });
       return {
         name,
         description: definition.description(context),
@@ -64,13 +74,25 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
       };
     },
     async call(input, call) {
-      const schema = definition.input(call);
+      const schema = schemaFor(call);
       const parsed = await schema.safeParseAsync(definition.prepare?.(input ?? {}) ?? input ?? {});
       if (parsed.success) return await definition.run(parsed.data, call);
       const issues = parsed.error.issues.map((issue) => [...issue.path, issue.message].join(": "));
       throw invalid(`${name}: ${issues.join("; ")}. Its parameters: ${Object.keys(schema.shape).join(", ")}.`);
     },
   };
+}
+
+/** Runs something; tells the files that it left unless the config says not to look. */
+export async function run<Result>(
+  call: ToolCall,
+  sandbox: Sandbox,
+  action: () => Promise<Result>,
+): Promise<Run<Result>> {
+  if (call.config.fileLinks && sandbox.capabilities.features.files !== false) {
+    return await observingFiles(sandbox, action);
+  }
+  return { ended: await action(), changed: [] };
 }
 
 /** The `sandbox_id` of every tool that works in a sandbox. */

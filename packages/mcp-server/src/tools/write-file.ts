@@ -1,5 +1,6 @@
 import { type Sandbox, SandboxError } from "@sandkit/core";
 import { z } from "zod";
+import { markKnown } from "../changed-files.js";
 import { invalid } from "../result/error-result.js";
 import { size } from "../result/text.js";
 import { checkSize, defineTool, sandboxId, type ToolCall } from "./tool.js";
@@ -20,18 +21,25 @@ export const writeFile = defineTool({
     checkSize("content", input.content, call);
     const { path, content, old_text: oldText } = input;
     const used = await call.sandboxes.use(input.sandbox_id, call.making, async (sandbox) => {
-      if (oldText !== undefined) return await edit(sandbox, { path, content, oldText }, call);
-      await sandbox.files.write(path, content, { signal: call.signal });
-      return `Wrote ${size(Buffer.byteLength(content))} to ${path}.`;
+      const done =
+        oldText === undefined
+          ? await write(sandbox, path, content, call)
+          : await edit(sandbox, { path, content, oldText }, call);
+      markKnown(sandbox, path);
+      return done;
     });
-    const sandbox = used.introduce ? ` Sandbox: ${used.entry.handle}.` : "";
-    const lines = [used.notice, used.result + sandbox].filter((line) => line !== undefined);
+    const sandbox = used.introduce ? ` Sandbox: ${used.handle}.` : "";
     return {
-      content: [{ type: "text", text: lines.join("\n") }],
-      _meta: { "sandkit/run": { sandbox: used.entry.handle } },
+      content: [{ type: "text", text: used.result + sandbox }],
+      _meta: { "sandkit/run": { sandbox: used.handle } },
     };
   },
 });
+
+async function write(sandbox: Sandbox, path: string, content: string, call: ToolCall): Promise<string> {
+  await sandbox.files.write(path, content, { signal: call.signal });
+  return `Wrote ${size(Buffer.byteLength(content))} to ${path}.`;
+}
 
 interface Edit {
   readonly path: string;

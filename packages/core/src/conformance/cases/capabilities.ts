@@ -5,7 +5,7 @@ import type { KernelLanguage } from "../../provider.js";
 import { rejects } from "../assertions.js";
 import type { ConformanceCase, ConformanceContext } from "../conformance-case.js";
 
-const slug = (feature: Feature) => feature.replaceAll(".", "-");
+const featureNames = Object.keys(features) as Feature[];
 
 /** How an option that needs a feature is asked for at creation. */
 const createOptionsFor: Readonly<Partial<Record<Feature, { readonly option: string; readonly ask: CreateOptions }>>> = {
@@ -42,9 +42,22 @@ const callsFor: Readonly<Partial<Record<Feature, Ask>>> = {
   "kernel.python": cellIn("python"),
   "kernel.javascript": cellIn("javascript"),
   "kernel.bash": cellIn("bash"),
+  ports: ({ shared }) => shared.port(8080),
+  "lifetime.ttl": ({ shared }) => shared.extend(60_000),
   pause: ({ shared }) => shared.pause(),
+  snapshot: ({ shared }) => shared.snapshot(),
   fork: ({ shared }) => shared.fork(),
   attach: ({ shared, attach }) => attach(shared.ref),
+  list: async ({ provider }) => {
+    for await (const info of provider.list()) throw new Error(`it listed ${info.ref.id}`);
+  },
+};
+
+/** Features without which a call cannot even be asked for. */
+const needsOf: Readonly<Partial<Record<Feature, readonly Feature[]>>> = {
+  "exec.stdin": ["exec.argv"],
+  "exec.user": ["exec.argv"],
+  "exec.pty": ["exec.argv", "process.background"],
 };
 
 /** Declared features are proven by the cases that need them; here: what is not declared is refused. */
@@ -85,24 +98,27 @@ export const capabilityCases: readonly ConformanceCase[] = [
       assert.ok(shells.includes("sh"), `shells: ${shells.join(", ")}`);
     },
   },
-  ...Object.entries(createOptionsFor).map(([feature, { option, ask }]) => ({
-    id: `capabilities.undeclared.${slug(feature as Feature)}`,
-    title: `without ${feature}, the option ${option} is UNSUPPORTED, and nothing is created`,
-    needs: [],
-    without: [feature as Feature],
-    reports: ["computesdk/computesdk#651", "superradcompany/microsandbox#494"],
-    async run({ sandbox, created }: ConformanceContext) {
-      await rejects(sandbox(ask), "UNSUPPORTED", option);
-      assert.equal(created(), 0, "a sandbox was created");
-    },
-  })),
-  ...Object.entries(callsFor).map(([feature, call]) => ({
-    id: `capabilities.undeclared.${slug(feature as Feature)}`,
-    title: `without ${feature}, asking for it is UNSUPPORTED`,
-    needs: feature === "exec.stdin" || feature === "exec.user" ? (["exec.argv"] as const) : [],
-    without: [feature as Feature],
-    async run(context: ConformanceContext) {
-      await rejects(call(context), "UNSUPPORTED");
-    },
-  })),
+  ...featureNames.flatMap(undeclared),
 ];
+
+/** The case that proves that a feature is refused where it is not declared. */
+function undeclared(feature: Feature): ConformanceCase[] {
+  const option = createOptionsFor[feature];
+  const call = callsFor[feature];
+  if (!option && !call) return [];
+  const asked = option ? `the option ${option.option}` : "asking for it";
+  return [
+    {
+      id: `capabilities.undeclared.${feature.replaceAll(".", "-")}`,
+      title: `without ${feature}, ${asked} is UNSUPPORTED, and nothing is created`,
+      needs: needsOf[feature] ?? [],
+      without: [feature],
+      reports: ["computesdk/computesdk#651", "superradcompany/microsandbox#494"],
+      async run(context) {
+        if (option) await rejects(context.sandbox(option.ask), "UNSUPPORTED", option.option);
+        if (call) await rejects(call(context), "UNSUPPORTED");
+        assert.equal(context.created(), 0, "a sandbox was created");
+      },
+    },
+  ];
+}

@@ -121,7 +121,7 @@ export const environmentCases: readonly ConformanceCase[] = [
     needs: ["exec.argv", "files"],
     programs: ["read"],
     async run({ shared, program, path }) {
-      for (const kind of ["spaces", "quotes", "newline", "unicode", "dash", "substitution", "backslash", "long"]) {
+      for (const kind of ["quotes", "newline", "unicode", "dash", "substitution"]) {
         const name = awkwardNames[kind] ?? "";
         await shared.files.write(path(`${name}/marker`), name);
         const result = await shared.exec(program("read", "marker"), { cwd: path(name) });

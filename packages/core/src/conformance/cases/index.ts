@@ -14,6 +14,7 @@ import { fileCases } from "./files.js";
 import { identityCases } from "./identity.js";
 import { kernelCases } from "./kernel.js";
 import { kernelControlCases } from "./kernel-control.js";
+import { kernelLanguageCases } from "./kernel-languages.js";
 import { killCases } from "./kill.js";
 import { lifecycleCases } from "./lifecycle.js";
 import { lifetimeCases } from "./lifetime.js";
@@ -53,6 +54,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...archiveCases,
   ...kernelCases,
   ...kernelControlCases,
+  ...kernelLanguageCases,
   ...concurrencyCases,
   ...resourceCases,
   ...networkCases,

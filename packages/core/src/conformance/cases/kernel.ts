@@ -146,7 +146,7 @@ export const kernelCases: readonly ConformanceCase[] = [
   },
   {
     id: "kernel.python.output-limit",
-    title: "of more output than the limit head and tail are kept, and all of it is counted",
+    title: "of more output of a cell than the limit head and tail are kept, and all of it is counted",
     needs: ["kernel.python"],
     async run({ shared }) {
       const { stdout } = await shared.runCode('print("HEAD" + "x" * 5_000_000 + "TAIL", end="")', {

@@ -60,7 +60,7 @@ export const outputLimitCases: readonly ConformanceCase[] = [
     needs: ["exec.argv", "exec.stdin"],
     programs: ["copy"],
     async run({ shared, program }) {
-      for (const maxOutputBytes of [100, 101, 102, 103]) {
+      for (const maxOutputBytes of [101, 103]) {
         const { stdout } = await shared.exec(program("copy"), { stdin: "🎈".repeat(1000), maxOutputBytes });
         assert.ok(stdout.truncated && !stdout.text.includes("\ufffd"), stdout.text);
       }

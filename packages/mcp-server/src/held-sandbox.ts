@@ -1,0 +1,79 @@
+import { type Sandbox, SandboxError, type SandboxInfo } from "@sandkit/core";
+
+/** For this long after its last use a sandbox is taken to be alive, in milliseconds. */
+const trustedMs = 1_000;
+const gone: readonly string[] = ["EXPIRED", "SANDBOX_LOST", "NOT_FOUND"];
+
+export interface HeldSandboxOptions {
+  /** What the model calls it: `sandbox_id`. */
+  readonly handle: string;
+  readonly sandbox: Sandbox;
+  /** `default`: used by every call without an id. `fresh`: made for one such call. `named`: by create_sandbox. */
+  readonly origin: "default" | "fresh" | "named";
+  /** Unused for this long it is idle, in milliseconds; undefined: never. */
+  readonly idleMs: number | undefined;
+  readonly onIdle: () => void;
+}
+
+/** A living sandbox, and the clock of its use. */
+export class HeldSandbox {
+  readonly handle: string;
+  readonly sandbox: Sandbox;
+  readonly origin: HeldSandboxOptions["origin"];
+  readonly #idleMs: number | undefined;
+  readonly #onIdle: () => void;
+  #users = 0;
+  #usedAt = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor({ handle, sandbox, origin, idleMs, onIdle }: HeldSandboxOptions) {
+    this.handle = handle;
+    this.sandbox = sandbox;
+    this.origin = origin;
+    this.#idleMs = idleMs;
+    this.#onIdle = onIdle;
+    this.#startClock();
+  }
+
+  /** Uses the sandbox: while anything does, it is not idle. */
+  async hold<Result>(action: (sandbox: Sandbox) => Promise<Result>): Promise<Result> {
+    clearTimeout(this.#timer);
+    this.#users += 1;
+    try {
+      return await action(this.sandbox);
+    } finally {
+      this.#users -= 1;
+      this.#usedAt = performance.now();
+      this.#startClock();
+    }
+  }
+
+  /** False when the backend says that it is gone; one that was used just now is not asked about. */
+  async isAlive(): Promise<boolean> {
+    if (this.#users > 0 || performance.now() - this.#usedAt < trustedMs) return true;
+    return (await this.info()) !== undefined;
+  }
+
+  /** What the backend says of it; undefined when it is gone. */
+  async info(): Promise<SandboxInfo | undefined> {
+    try {
+      const info = await this.sandbox.info();
+      return info.state === "gone" ? undefined : info;
+    } catch (error) {
+      if (error instanceof SandboxError && gone.includes(error.code)) return undefined;
+      throw error;
+    }
+  }
+
+  stopClock(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #startClock(): void {
+    if (this.#idleMs === undefined || this.#users > 0 || this.#stopped) return;
+    this.#timer = setTimeout(this.#onIdle, this.#idleMs);
+    this.#timer.unref();
+  }
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Connection, connect, recordOf, textOf } from "./support/connect.js";
+import { localConfig } from "./support/local-config.js";
+import { RawServer } from "./support/spawn-server.js";
+
+describe("files that a run leaves", () => {
+  let server: Connection;
+  beforeAll(async () => {
+    server = await connect({ maxInputBytes: 10_000 });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+  const exec = (command: string) => server.call("exec", { command });
+  const linksOf = ({ content }: Awaited<ReturnType<typeof exec>>) =>
+    content.filter((block) => block.type === "resource_link");
+
+  it("are named and linked, once, and can be read by their link", async () => {
+    const result = await exec("mkdir -p 'o ut'; printf 'a,b\\n1,é\\n' > 'o ut/täble.csv'; printf '\\377' > raw");
+    expect(textOf(result)).toMatch(/\[files written\] .*\/o ut\/täble\.csv \(9 bytes\), .*\/raw \(1 bytes\)/);
+    const links = linksOf(result);
+    expect(links).toHaveLength(2);
+    expect(links[0]).toMatchObject({ name: "täble.csv", mimeType: "text/csv", size: 9 });
+    const uris = links.map(({ uri }) => uri);
+    expect(uris[0]).toContain(`sandbox://${recordOf(result).sandbox}/`);
+    const [table] = (await server.client.readResource({ uri: uris[0] ?? "" })).contents;
+    expect(table).toEqual({ uri: uris[0], mimeType: "text/csv", text: "a,b\n1,é\n" });
+    const [raw] = (await server.client.readResource({ uri: uris[1] ?? "" })).contents;
+    expect(raw).toEqual({ uri: uris[1], blob: "/w==" });
+    expect(linksOf(await exec("true"))).toEqual([]);
+    expect(linksOf(await exec("printf more >> raw"))).toMatchObject([{ name: "raw", size: 5 }]);
+  });
+
+  it("are not those that the model wrote itself, nor what tools keep for themselves", async () => {
+    await exec("true");
+    await server.call("write_file", { path: "own.txt", content: "x" });
+    const result = await exec("mkdir -p .cache __pycache__ node_modules; touch .cache/a __pycache__/b node_modules/c");
+    expect(linksOf(result)).toEqual([]);
+    expect(textOf(result)).not.toContain("files written");
+  });
+
+  it("are linked up to a number, the rest counted", async () => {
+    const result = await exec("for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo $i > many-$i; done");
+    expect(linksOf(result)).toHaveLength(10);
+    expect(textOf(result)).toMatch(/and 3 more$/m);
+  });
+
+  it("cannot be confused with anything outside the sandbox", async () => {
+    const { sandbox } = recordOf(await exec("head -c 20000 /dev/zero > large"));
+    const read = (uri: string) => server.client.readResource({ uri });
+    await expect(read(`sandbox://${sandbox}/none`)).rejects.toThrow(/not found/i);
+    await expect(read("sandbox://elsewhere/etc/passwd")).rejects.toThrow(/NOT_FOUND: there is no sandbox/);
+    for (const uri of ["file:///etc/passwd", `sandbox://${sandbox}`, `sandbox://${sandbox}/%zz`, "sandbox:///etc"]) {
+      await expect(read(uri)).rejects.toThrow(/not found/i);
+    }
+    await expect(read(`sandbox://${sandbox}/a%00b`)).rejects.toThrow(/INVALID: .*NUL/);
+    const workdir = textOf(await exec("pwd"))
+      .split("\n")
+      .at(-1);
+    await expect(read(`sandbox://${sandbox}${workdir}/large`)).rejects.toThrow(/TOO_LARGE: .*read_file/);
+    expect((await server.client.listResourceTemplates()).resourceTemplates).toMatchObject([
+      { uriTemplate: "sandbox://{sandbox_id}/{+path}" },
+    ]);
+    expect((await server.client.listResources()).resources).toEqual([]);
+  });
+});
+
+it("links come only to clients whose protocol knows them, and not when they are switched off", async () => {
+  await using folder = await localConfig();
+  for (const [protocolVersion, expected] of [
+    ["2025-06-18", 2],
+    ["2024-11-05", 1],
+  ] as const) {
+    await using server = new RawServer(["--config", folder.path]);
+    const clientInfo = { name: "old", version: "1" };
+    await server.ask(0, "initialize", { protocolVersion, capabilities: {}, clientInfo });
+    server.send({ method: "notifications/initialized" });
+    const answer = await server.ask(1, "tools/call", { name: "exec", arguments: { command: "echo > file" } });
+    expect((answer.result as { content: unknown[] }).content).toHaveLength(expected);
+  }
+  await using off = await connect({ fileLinks: false });
+  expect((await off.call("exec", { command: "echo > file" })).content).toHaveLength(1);
+});
