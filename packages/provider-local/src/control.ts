@@ -37,10 +37,11 @@ export class Control {
       rest = lines.pop() ?? "";
       for (const line of lines) this.#hear(line, cwd);
     });
-    const heardAll = new Promise((resolve) => this.#socket.once("close", resolve));
+    // Not `once` of node:events: it rejects with the error of the socket, which is dealt with above.
+    const unheard = new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
     this.closed = once(supervisor, "exit").then(
       async ([code, signal]) => {
-        await heardAll;
+        await unheard;
         const next = "create a new sandbox";
         this.#end(
           failure("SANDBOX_LOST", "exec", `a supervisor ended (${signal ?? code}) before its program: ${next}`),
