@@ -38,10 +38,10 @@ export class Control {
       for (const line of lines) this.#hear(line, cwd);
     });
     // Not `once` of node:events: it rejects with the error of the socket, which is dealt with above.
-    const unheard = new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
+    const heardAll = new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
     this.closed = once(supervisor, "exit").then(
       async ([code, signal]) => {
-        await unheard;
+        await heardAll;
         const next = "create a new sandbox";
         this.#end(
           failure("SANDBOX_LOST", "exec", `a supervisor ended (${signal ?? code}) before its program: ${next}`),
