@@ -7,6 +7,7 @@ const alone: Options = {
   clean: false,
   dts: false,
   noExternal: [/.*/],
+  splitting: false,
   outExtension: () => ({ js: ".mjs" }),
 };
 

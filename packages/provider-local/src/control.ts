@@ -36,6 +36,7 @@ export class Control {
       rest = lines.pop() ?? "";
       for (const line of lines) this.#hear(line, cwd);
     });
+    // Not `once` of node:events: it rejects with the error of the socket, which is dealt with above.
     const heardAll = new Promise((resolve) => this.#socket.once("close", resolve));
     this.closed = once(supervisor, "exit").then(async ([code, signal]) => {
       await heardAll;

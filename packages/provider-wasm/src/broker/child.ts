@@ -38,7 +38,7 @@ process.on("message", (message: ToChild) => {
 });
 send({ type: "ready" });
 
-function listen(id: string): JobListener {
+function listen(id: string): Omit<JobListener, "started"> {
   return {
     output: (stream, bytes) => send({ type: "output", job: id, stream, bytes }),
     ended: (exit) => send({ type: "ended", job: id, exit }),

@@ -13,6 +13,7 @@ export type Errno =
   | "EACCES"
   | "EBUSY"
   | "EFBIG"
+  | "EXDEV"
   | "ESTALE";
 
 /** A failure of the broker's file system. `ESTALE` stands for a file that changed against `ifModifiedAt`. */

@@ -219,6 +219,11 @@ export class FileSystem {
   }
 }
 
+/** Whether the interpreter keeps a name in the root to itself. */
+export function isReserved(name: string): boolean {
+  return reserved.has(name);
+}
+
 /** Stamps a change. Never the time of the change before, so that two changes can be told apart. */
 export function touch(inode: Inode): void {
   inode.ctime = Date.now();
@@ -240,7 +245,7 @@ export function sizeOf(inode: Inode): number {
 function checkName(parent: DirectoryInode, name: string): void {
   if (name === "" || name === "." || name === ".." || /[/\0]/.test(name)) throw new FileError("EINVAL", name);
   if (Buffer.byteLength(name) > longestName) throw new FileError("ENAMETOOLONG", name);
-  if (parent.parent === parent && reserved.has(name)) throw new FileError("EACCES", `/${name}`);
+  if (parent.parent === parent && isReserved(name)) throw new FileError("EACCES", `/${name}`);
 }
 
 function isWithin(directory: DirectoryInode, ancestor: DirectoryInode): boolean {

@@ -1,5 +1,6 @@
 import { FileError } from "./file-error.js";
 import { type FileInode, type FileSystem, type Inode, sizeOf } from "./filesystem.js";
+import { resolvePath } from "./path-resolver.js";
 
 const typeBits = { file: 0o100000, directory: 0o040000, symlink: 0o120000 } as const;
 const mostOpenFiles = 4096;
@@ -43,6 +44,14 @@ export class GuestFiles {
       const inode = this.#files.lookup(this.#files.inode(parent), text(name));
       if (!inode) throw new FileError("ENOENT", text(name));
       return { result: describe(inode) };
+    },
+    walk: ([path, follow]) => {
+      const { name, inode, steps } = resolvePath(this.#files, text(path), {
+        followLast: follow === true,
+        refuseReserved: true,
+      });
+      const chain = steps.map((step) => [step.name, step.inode.ino, modeOf(step.inode)]);
+      return { result: inode ? { chain, info: describe(inode) } : { chain, missing: name } };
     },
     getattr: ([ino]) => ({ result: describe(this.#files.inode(ino)) }),
     setattr: ([ino, changes]) => ({ result: this.#change(this.#files.inode(ino), changes) }),

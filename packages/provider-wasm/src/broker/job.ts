@@ -11,6 +11,8 @@ import { endsByDefault, signalNumber } from "./signal-numbers.js";
 
 /** Where the output and the end of a job go. */
 export interface JobListener {
+  /** The interpreter is up and begins. */
+  started(): void;
   output(stream: OutputStream, bytes: Uint8Array): void;
   ended(exit: JobExit): void;
 }
@@ -135,7 +137,10 @@ export class Job {
 
   /** What an interpreter may ask besides files. Its arguments can be anything. */
   readonly #operations: Readonly<Record<string, (worker: GuestWorker, ...args: unknown[]) => void>> = {
-    job: ({ link }) => link.reply({ ...this.request, ...this.#place, pid: this.pid }),
+    job: ({ link }) => {
+      link.reply({ ...this.request, ...this.#place, pid: this.pid });
+      this.#listener.started();
+    },
     stdin: ({ link }, limit) => {
       this.#input.read(Math.min(Number(limit), link.replyArea.length), (bytes) => {
         if (bytes) link.replyArea.set(bytes);
@@ -152,7 +157,11 @@ export class Job {
       else this.#caught.add(Number(signal));
       link.reply(null);
     },
-    exit: (_worker, how) => this.end(typeof how === "number" ? { exitCode: how & 0xff } : signalled(how)),
+    exit: (worker, how) => {
+      // Unanswered, this call never returns: the guest is at its end before the thread has been taken down.
+      this.#finish(typeof how === "number" ? { exitCode: how & 0xff } : signalled(how));
+      worker.terminate();
+    },
     fatal: (_worker, message) => this.end({ exitCode: null, signal: "SIGABRT", crash: String(message) }),
   };
 
@@ -213,6 +222,7 @@ export class Job {
   }
 
   #finish(exit: JobExit): void {
+    if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#asking?.timer);
     this.#output?.flush();

@@ -7,17 +7,14 @@ import { GuestWorker } from "./guest-worker.js";
 import { Job, type JobListener } from "./job.js";
 import { inodeAt } from "./path-resolver.js";
 
-/** Refilling waits for this, so that it does not slow down the job that took the warm worker. */
-const refillDelayMs = 100;
-
 /** The programs and kernels of a sandbox: each in a worker of its own, so many programs at a time, the others queued. */
 export class Jobs {
   readonly #options: ChildOptions;
   readonly #assets: SharedAssets;
   readonly #files: FileSystem;
-  readonly #listen: (id: string) => JobListener;
+  readonly #observe: (id: string) => Omit<JobListener, "started">;
   readonly #jobs = new Map<string, Job>();
-  readonly #queue: { readonly job: Job; readonly started: () => void }[] = [];
+  readonly #queue: Job[] = [];
   #warm: GuestWorker[] = [];
   #caches: ScriptCaches;
   #wantCaches: boolean;
@@ -28,24 +25,25 @@ export class Jobs {
     assets: SharedAssets,
     caches: ScriptCaches,
     files: FileSystem,
-    listen: (id: string) => JobListener,
+    observe: (id: string) => Omit<JobListener, "started">,
   ) {
     this.#options = options;
     this.#assets = assets;
     this.#caches = caches;
     this.#wantCaches = !caches.runtime;
     this.#files = files;
-    this.#listen = listen;
+    this.#observe = observe;
     this.#refill();
   }
 
-  /** Starts a job when it is its turn, and then gives its process id. One that is ended before never starts. */
+  /** Starts a job when it is its turn, and gives its process id once it runs. One that is ended before never starts. */
   start(id: string, request: JobRequest, place: JobPlace): Promise<number> {
     if (inodeAt(this.#files, place.cwd).kind !== "directory") throw new FileError("ENOTDIR", place.cwd);
     const pid = this.#nextPid++;
-    const listener = this.#listen(id);
+    const listener = this.#observe(id);
     return new Promise((resolve) => {
       const job: Job = new Job(pid, request, place, this.#files, {
+        started: () => resolve(pid),
         output: (stream, bytes) => listener.output(stream, bytes),
         ended: (exit) => {
           this.#jobs.delete(id);
@@ -55,7 +53,7 @@ export class Jobs {
         },
       });
       this.#jobs.set(id, job);
-      this.#queue.push({ job, started: () => resolve(pid) });
+      this.#queue.push(job);
       this.#startQueued();
     });
   }
@@ -73,20 +71,18 @@ export class Jobs {
     while (this.#queue.length > 0) {
       const programs = this.running().filter((job) => job.request.kind === "program").length;
       const next = this.#queue.findIndex(
-        ({ job }) => job.ended || job.request.kind === "kernel" || programs < this.#options.maxWorkers,
+        (job) => job.ended || job.request.kind === "kernel" || programs < this.#options.maxWorkers,
       );
-      const [turn] = next < 0 ? [] : this.#queue.splice(next, 1);
-      if (!turn) return;
-      if (turn.job.ended) continue;
-      turn.job.start(this.#takeWorker());
-      turn.started();
+      const [job] = next < 0 ? [] : this.#queue.splice(next, 1);
+      if (!job) return;
+      if (!job.ended) job.start(this.#takeWorker());
     }
   }
 
   #takeWorker(): GuestWorker {
     this.#warm = this.#warm.filter((worker) => !worker.ended);
     const worker = this.#warm.shift() ?? this.#createWorker();
-    setTimeout(() => this.#refill(), refillDelayMs);
+    setImmediate(() => this.#refill());
     return worker;
   }
 

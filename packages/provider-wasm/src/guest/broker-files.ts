@@ -1,16 +1,15 @@
-import type { AttributeChanges, Attributes, FileSystem, Mount, Node, Pyodide, Stream } from "./emscripten.js";
+import type {
+  AttributeChanges,
+  Attributes,
+  FileSystem,
+  InodeInfo,
+  Lookup,
+  Mount,
+  Node,
+  Pyodide,
+  Stream,
+} from "./emscripten.js";
 import type { HostApi } from "./host-api.js";
-
-/** What the broker tells of an inode. */
-interface InodeInfo {
-  readonly ino: number;
-  readonly mode: number;
-  readonly size: number;
-  readonly links: number;
-  readonly atime: number;
-  readonly mtime: number;
-  readonly ctime: number;
-}
 
 /** Largest piece that one call carries; the link's data area is of this size. */
 const chunkSize = 256 * 1024;
@@ -56,8 +55,13 @@ export function createBrokerFiles(python: Pyodide, host: HostApi): void {
   };
 
   const nodeOperations = {
-    getattr: (node: Node) => attributes(call("getattr", [inode(node)])),
+    getattr(node: Node) {
+      const told = node.told ?? call<InodeInfo>("getattr", [inode(node)]);
+      node.told = undefined;
+      return attributes(told);
+    },
     setattr(node: Node, changes: AttributeChanges) {
+      node.told = undefined;
       node.mode = call<InodeInfo>("setattr", [inode(node), changesOf(changes)]).mode;
     },
     lookup: (parent: Node, name: string) => nodeOf(parent, name, call("lookup", [inode(parent), name])),
@@ -141,7 +145,26 @@ export function createBrokerFiles(python: Pyodide, host: HostApi): void {
   for (const path of ["/tmp", "/home/user", "/home/web_user", "/home"]) removeLocal(FS, path);
   Object.assign(root, { ino: 1, mount, node_ops: nodeOperations });
   keepOutOfNameCache(FS);
+  walkAtOnce(
+    FS,
+    (path, follow) => {
+      const { chain, info, missing } = call<Walk>("walk", [path, follow]);
+      const names = chain.map(([name]) => name);
+      if (missing !== undefined) return { path: `/${[...names, missing].join("/")}` };
+      let node = root;
+      for (const [name, ino, mode] of chain) node = nodeOf(node, name, { ino, mode });
+      return { path: `/${names.join("/")}`, node: Object.assign(node, { told: info }) };
+    },
+    python,
+  );
   refineOpen(FS, python);
+}
+
+/** A path followed by the broker: every step from the root, and what is at the end. */
+interface Walk {
+  readonly chain: readonly (readonly [name: string, ino: number, mode: number])[];
+  readonly info?: InodeInfo;
+  readonly missing?: string;
 }
 
 type Call = <Result>(operation: string, args: unknown[], data?: Uint8Array | null, send?: boolean) => Result;
@@ -188,6 +211,27 @@ function keepOutOfNameCache(FS: FileSystem): void {
   const add = FS.hashAddNode;
   FS.hashAddNode = (node) => {
     if (node.ino === undefined) add.call(FS, node);
+  };
+}
+
+/** Looks paths up with one call to the broker instead of one for each name. */
+function walkAtOnce(FS: FileSystem, walk: (path: string, follow: boolean) => Lookup, python: Pyodide): void {
+  const { lookupPath } = FS;
+  FS.lookupPath = (path, options = {}) => {
+    const absolute = path.startsWith("/") ? path : `${FS.cwd()}/${path}`;
+    const parts = absolute.split("/").filter((part) => part !== "");
+    if (options.parent) parts.pop();
+    const plain = path !== "" && parts.length > 0 && !parts.includes(".") && !parts.includes("..");
+    if (!plain || /^(?:dev|lib|proc)$/.test(parts[0] ?? "")) return lookupPath.call(FS, path, options);
+    try {
+      const found = walk(`/${parts.join("/")}`, !!options.parent || !!options.follow);
+      if (!found.node && !options.noent_okay) throw new FS.ErrnoError(errno(python, "ENOENT"));
+      return found;
+    } catch (error) {
+      // A link leads to what this worker has of its own.
+      if ((error as { errno?: number }).errno !== errno(python, "EXDEV")) throw error;
+      return lookupPath.call(FS, path, options);
+    }
   };
 }
 

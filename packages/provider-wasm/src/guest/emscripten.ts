@@ -16,6 +16,17 @@ export interface Attributes {
   blocks: number;
 }
 
+/** What the broker tells of an inode. */
+export interface InodeInfo {
+  readonly ino: number;
+  readonly mode: number;
+  readonly size: number;
+  readonly links: number;
+  readonly atime: number;
+  readonly mtime: number;
+  readonly ctime: number;
+}
+
 export interface AttributeChanges {
   mode?: number;
   size?: number;
@@ -39,6 +50,8 @@ export interface Node {
   stream_ops: StreamOperations;
   /** The broker's inode number; absent on nodes that live in this worker alone. */
   ino?: number;
+  /** What the broker told when the node was looked up; good for the call that looked it up, and taken by it. */
+  told?: InodeInfo | undefined;
 }
 
 export interface Stream {
@@ -76,12 +89,27 @@ export interface StreamOperations {
   msync?(stream: Stream, buffer: Uint8Array, offset: number, length: number): number;
 }
 
+export interface LookupOptions {
+  /** Looks up the directory that the last name is in. */
+  readonly parent?: boolean;
+  /** Goes through a link at the end. */
+  readonly follow?: boolean;
+  /** Gives a path without a node when the last name is missing. */
+  readonly noent_okay?: boolean;
+}
+
+export interface Lookup {
+  readonly path: string;
+  readonly node?: Node;
+}
+
 export interface FileSystem {
   readonly root: Node;
   readonly FSNode: new (parent: Node, name: string, mode: number, device: number) => Node;
   readonly ErrnoError: new (errno: number) => Error;
   hashAddNode(node: Node): void;
-  lookupPath(path: string): { node: Node };
+  lookupPath(path: string, options?: LookupOptions): Lookup;
+  cwd(): string;
   open(path: string, flags: number | string, mode?: number): Stream;
   mkdir(path: string, mode?: number): Node;
   mkdirTree(path: string): void;

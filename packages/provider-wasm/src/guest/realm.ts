@@ -92,6 +92,8 @@ function connectSignals(python: Python, host: HostApi): void {
 /** Stack traces show no frames of the host and cannot be hooked to reach them. */
 function lockErrors(): void {
   Object.defineProperty(globalThis, "Error", { value: Error, writable: false, configurable: false });
+  // Traces would name the host's files.
+  Object.defineProperty(Error, "stackTraceLimit", { value: 0, writable: false, configurable: false });
   Object.defineProperty(Error, "prepareStackTrace", { value: undefined, writable: false, configurable: false });
 }
 

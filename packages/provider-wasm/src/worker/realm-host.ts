@@ -17,6 +17,8 @@ export type ScriptCaches = { readonly [Name in keyof RealmScripts]?: Uint8Array 
 /** A realm with Pyodide's scripts run in it, and not yet an interpreter. */
 export interface OpenRealm {
   readonly realm: Realm;
+  /** The realm's global object, for looking at it from outside. */
+  readonly global: object;
   readonly create: PythonAssets["create"];
   /** Caches of what has run so far, for workers to come. */
   caches(): ScriptCaches;
@@ -45,6 +47,7 @@ export function openRealm(
   const create = runtime.runInContext(context) as PythonAssets["create"];
   return {
     realm,
+    global: context,
     create,
     caches: () => ({
       realm: own.createCachedData(),

@@ -15,6 +15,10 @@ from . import display, host
 from .loop import SandboxLoop
 
 
+# A runaway recursion leaves a million, and reading their lines would take longer than the run.
+_most_frames = 1000
+
+
 class Kernel:
     """One interpreter state and the cells that are run in it."""
 
@@ -127,7 +131,7 @@ def _describe(error):
         message = str(error)
     except Exception as failure:
         message = f"<message raised {type(failure).__name__}>"
-    lines = traceback.format_exception(type(error), error.with_traceback(frames), frames)
+    lines = traceback.format_exception(type(error), error.with_traceback(frames), frames, limit=_most_frames)
     return {"name": type(error).__name__, "message": message, "traceback": "".join(lines)}
 
 

@@ -1,0 +1,134 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createSandbox } from "@sandkit/core";
+import { describe, expect, it } from "vitest";
+import { wasm } from "../src/index.js";
+
+/** Process ids of this process's children. */
+function children(): string[] {
+  return readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8").split(" ").filter(Boolean);
+}
+
+function lives(pid: string): boolean {
+  return existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let waited = 0; !condition(); waited += 20) {
+    if (waited > 15_000) throw new Error("it did not come about in 15 s");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe.runIf(process.platform === "linux")("the child process", () => {
+  it("is gone when destroy resolves, also when it is destroyed twice", async () => {
+    const before = new Set(children());
+    const sandbox = await createSandbox(wasm(), {});
+    const [pid = ""] = children().filter((child) => !before.has(child));
+    expect(lives(pid)).toBe(true);
+    await Promise.all([sandbox.destroy(), sandbox.destroy()]);
+    await sandbox.destroy();
+    expect(lives(pid)).toBe(false);
+  });
+
+  it("when it dies takes the sandbox with it: every call is SANDBOX_LOST, info says gone", async () => {
+    const before = new Set(children());
+    const sandbox = await createSandbox(wasm(), {});
+    const [pid = ""] = children().filter((child) => !before.has(child));
+    const running = await sandbox.spawn(["python3", "-c", "import time; time.sleep(60)"]);
+    const cell = sandbox.runCode("import time; time.sleep(60)");
+    const settled = [running.wait(), cell].map((work) => expect(work).rejects.toMatchObject({ code: "SANDBOX_LOST" }));
+    process.kill(Number(pid), "SIGKILL");
+    await Promise.all(settled);
+    for (const call of [
+      sandbox.files.list("/"),
+      sandbox.files.write("a", "b"),
+      sandbox.exec(["python3", "-V"]),
+      sandbox.runCode("1"),
+    ]) {
+      await expect(call).rejects.toMatchObject({ code: "SANDBOX_LOST", message: expect.stringContaining("SIGKILL") });
+    }
+    expect((await sandbox.info()).state).toBe("gone");
+    await sandbox.destroy();
+  });
+
+  it("ends with its parent, though its guest is busy", async () => {
+    const owner = spawn(process.execPath, [new URL("owner.mjs", import.meta.url).pathname], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const pid = await new Promise<string>((resolve) =>
+      owner.stdout.once("data", (bytes) => resolve(`${bytes}`.trim())),
+    );
+    expect(lives(pid)).toBe(true);
+    owner.kill("SIGKILL");
+    await until(() => !lives(pid));
+  }, 40_000);
+
+  it("does not keep a program alive that forgot to destroy", async () => {
+    const url = new URL("../dist/index.js", import.meta.url).href;
+    const code = `import { wasm } from ${JSON.stringify(url)}; const session = await wasm().create({}); console.log((await session.files.list("/")).length);`;
+    const program = spawn(process.execPath, ["--input-type=module", "-e", code], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+    expect(await new Promise((resolve) => program.on("exit", resolve))).toBe(0);
+  }, 40_000);
+
+  it("has no environment and does not start in the caller's directory", async () => {
+    const before = new Set(children());
+    const sandbox = await createSandbox(wasm(), {});
+    const [pid = ""] = children().filter((child) => !before.has(child));
+    // Node's channel to its parent is all there is.
+    const names = readFileSync(`/proc/${pid}/environ`, "utf8")
+      .split("\0")
+      .filter(Boolean)
+      .map((pair) => pair.split("=")[0]);
+    expect(names.filter((name) => !name?.startsWith("NODE_CHANNEL"))).toEqual([]);
+    await sandbox.destroy();
+  });
+});
+
+describe("interpreters", () => {
+  it("do not repeat one another's random numbers", async () => {
+    const sandbox = await createSandbox(wasm(), {});
+    const program =
+      "import random, uuid, secrets, tempfile; print(random.random(), uuid.uuid4(), secrets.token_hex(8), tempfile.mktemp())";
+    const runs = await Promise.all([1, 2, 3].map(() => sandbox.exec(["python3", "-c", program])));
+    const words = runs.flatMap(({ stdout }) => stdout.text.trim().split(" "));
+    expect(words).toHaveLength(12);
+    expect(new Set(words).size).toBe(12);
+    await sandbox.destroy();
+  });
+
+  it("pass 100 MB through with little memory of the caller", async () => {
+    const sandbox = await createSandbox(wasm({ diskMiB: 200 }), {});
+    const size = 100_000_000;
+    const chunk = new Uint8Array(1_000_000).fill(7);
+    let sent = 0;
+    let peak = 0;
+    const watch = () => {
+      peak = Math.max(peak, process.memoryUsage().rss);
+    };
+    const start = process.memoryUsage().rss;
+    const source = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        watch();
+        sent += chunk.length;
+        controller.enqueue(chunk);
+        if (sent >= size) controller.close();
+      },
+    });
+    await sandbox.files.write("big", source);
+    let received = 0;
+    for await (const bytes of await sandbox.files.readStream("big")) {
+      received += bytes.length;
+      watch();
+    }
+    expect(received).toBe(size);
+    expect((peak - start) / 1e6).toBeLessThan(90);
+    const sum = await sandbox.runCode(
+      "import zlib\ntotal = 0\nwith open('big', 'rb') as f:\n    while block := f.read(10**6): total += len(block) * block[0]\ntotal",
+    );
+    expect(sum.value).toBe(7 * size);
+    await sandbox.destroy();
+  }, 90_000);
+});

@@ -1,0 +1,73 @@
+import { createSandbox, type Sandbox } from "@sandkit/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { wasm } from "../src/index.js";
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await createSandbox(wasm({ memoryMiB: 256, diskMiB: 32, warmWorkers: 0 }), {});
+});
+afterAll(() => sandbox.destroy());
+
+describe("limits", () => {
+  it("memory: a MemoryError that the program survives", async () => {
+    await sandbox.runCode("kept = 1");
+    for (const bomb of [
+      "b = bytearray(10**9)",
+      "l = []\nwhile True: l.append(bytearray(10**6))",
+      "s = 'x' * 5 * 10**8",
+    ]) {
+      const cell = await sandbox.runCode(bomb, { timeoutMs: 20_000 });
+      expect({ bomb, error: cell.error?.name }).toEqual({ bomb, error: "MemoryError" });
+      await sandbox.runCode("b = l = s = None");
+    }
+    expect((await sandbox.runCode("kept")).value).toBe(1);
+    const program = await sandbox.exec(["python3", "-c", "b = bytearray(10**9)"]);
+    expect([program.exitCode, program.stderr.text]).toEqual([1, expect.stringContaining("MemoryError")]);
+  }, 60_000);
+
+  it("memory outside the interpreter's: the worker ends as out of memory, the sandbox lives", async () => {
+    const bomb =
+      "from pyodide.ffi import to_js\nArray = to_js([]).constructor\nheap = to_js([])\nwhile True: heap.push(Array.new(100000).fill(1.5))";
+    const heap = await sandbox.runCode(bomb, { timeoutMs: 30_000, interruptGraceMs: 5_000 });
+    expect([heap.reason, heap.stateLost]).toEqual(["oom", true]);
+    const buffers =
+      "from pyodide.ffi import to_js\nBuffer = to_js(b'1').buffer.constructor\nheld = to_js([])\nwhile True:\n    b = to_js(b'1').constructor.new(Buffer.new(5 * 10**7)); b.fill(1); held.push(b)";
+    const program = await sandbox.exec(["python3", "-c", buffers], { timeoutMs: 30_000 });
+    expect(program.reason).toBe("oom");
+    expect((await sandbox.runCode("1 + 1")).value).toBe(2);
+  }, 90_000);
+
+  it("disk: ENOSPC in Python, NO_SPACE from outside, and room again after removal", async () => {
+    const fill = await sandbox.runCode(
+      "import errno\ntry:\n    with open('big', 'wb') as f:\n        while True: f.write(bytes(10**6))\nexcept OSError as e: code = errno.errorcode[e.errno]\ncode",
+    );
+    expect(fill.value).toBe("ENOSPC");
+    await expect(sandbox.files.write("more", new Uint8Array(5_000_000))).rejects.toMatchObject({ code: "NO_SPACE" });
+    expect(await sandbox.files.exists("more")).toBe(false);
+    expect(await sandbox.files.remove("big")).toBe(true);
+    await sandbox.files.write("more", new Uint8Array(5_000_000));
+    expect((await sandbox.runCode("import shutil\nshutil.disk_usage('/').total")).value).toBe(32 * 1024 * 1024);
+    const sparse = await sandbox.runCode("open('sparse', 'wb').truncate(10**9)\nimport os\nos.path.getsize('sparse')");
+    expect(sparse.value).toBe(1e9);
+    await sandbox.files.remove("sparse");
+  });
+
+  it("disk: many empty files count too", async () => {
+    const cell = await sandbox.runCode(
+      "import os\nos.mkdir('many')\ntry:\n    for i in range(10**6): os.symlink('x', f'many/{i}')\nexcept OSError as e: failed = e.errno\nfailed",
+      { timeoutMs: 120_000 },
+    );
+    expect(cell.value).toBe(51);
+    expect(await sandbox.files.remove("many", { recursive: true })).toBe(true);
+  }, 150_000);
+
+  it("recursion: RecursionError, and where that is switched off the end of the interpreter alone", async () => {
+    const plain = await sandbox.runCode("def f(): return f()\nf()");
+    expect(plain.error?.name).toBe("RecursionError");
+    const deep = await sandbox.runCode("import sys\nsys.setrecursionlimit(10**6)\ndef g(n): return [g(n + 1)]\ng(0)", {
+      timeoutMs: 30_000,
+    });
+    expect(deep.ok).toBe(false);
+    expect((await sandbox.runCode("2 + 2")).value).toBe(4);
+  }, 60_000);
+});

@@ -1,0 +1,9 @@
+// Makes a sandbox that is busy, tells its child's process id, and waits to be killed.
+import { readFileSync } from "node:fs";
+import { createSandbox } from "@sandkit/core";
+import { wasm } from "../dist/index.js";
+
+const sandbox = await createSandbox(wasm(), {});
+void sandbox.runCode("while True: pass");
+console.log(readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8").trim());
+setInterval(() => undefined, 1000);
