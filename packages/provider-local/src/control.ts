@@ -5,7 +5,6 @@ import type { Duplex } from "node:stream";
 import { getSystemErrorName } from "node:util";
 import type { ProcessExit } from "@sandkit/core";
 import { failure, fromErrno } from "./errors.js";
-import { pythonFix } from "./python.js";
 
 /** The caller's end of a supervisor's control socket; supervisor.py describes what goes over it. */
 export class Control {
@@ -38,20 +37,12 @@ export class Control {
       for (const line of lines) this.#hear(line, cwd);
     });
     // Not `once` of node:events: it rejects with the error of the socket, which is dealt with above.
-    const heardAll = new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
-    this.closed = once(supervisor, "exit").then(
-      async ([code, signal]) => {
-        await heardAll;
-        const next = "create a new sandbox";
-        this.#end(
-          failure("SANDBOX_LOST", "exec", `a supervisor ended (${signal ?? code}) before its program: ${next}`),
-        );
-      },
-      (error) => {
-        const message = `cannot start ${supervisor.spawnfile}: ${error.message}: ${pythonFix.join("; ")}`;
-        this.#end(failure("UNAVAILABLE", "exec", message, error));
-      },
-    );
+    const heardAll = new Promise((resolve) => this.#socket.once("close", resolve));
+    this.closed = once(supervisor, "exit").then(async ([code, signal]) => {
+      await heardAll;
+      const what = `a supervisor ended (${signal ?? code}) before its program`;
+      this.#end(failure("SANDBOX_LOST", "exec", `${what}: create a new sandbox`));
+    });
   }
 
   /** Hands over the program to run. */
@@ -78,7 +69,8 @@ export class Control {
     const [word, ...values] = line.split(" ");
     const [first = 0, second = 0, cpuMs = 0, peakMemoryBytes = 0] = values.map(Number);
     if (word === "started") this.#started.resolve(first);
-    else if (word === "failed") this.#started.reject(fromErrno(getSystemErrorName(-first), "exec in", cwd));
+    else if (word === "failed")
+      this.#started.reject(fromErrno(getSystemErrorName(-first), "exec", `cwd ${JSON.stringify(cwd)}`));
     else if (word === "killed") this.#kills.shift()?.();
     else if (word === "gone") this.#finish();
     else if (word === "exited") {

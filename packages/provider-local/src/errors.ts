@@ -35,11 +35,11 @@ export function hasErrno(reason: unknown, ...names: readonly string[]): reason i
   return reason instanceof Error && "code" in reason && names.includes(String(reason.code));
 }
 
-/** Makes the error of the contract from the errno of a failed call on `path`. */
-export function fromErrno(errno: string | undefined, operation: string, path: string, cause?: unknown): SandboxError {
+/** Makes the error of the contract from the errno of a failed call on something, as its message calls it. */
+export function fromErrno(errno: string | undefined, operation: string, subject: string, cause?: unknown) {
   const code = codes[errno ?? ""] ?? "UNAVAILABLE";
   const next = advice[code] ?? "see the cause";
-  return failure(code, operation, `${operation} ${JSON.stringify(path)}: ${errno ?? "failed"}: ${next}`, cause);
+  return failure(code, operation, `${operation} ${subject}: ${errno ?? "failed"}: ${next}`, cause);
 }
 
 /** Runs a step on the host's file system; whatever it throws leaves as a `SandboxError`. */
@@ -48,7 +48,7 @@ export async function onPath<T>(operation: string, path: string, step: () => Pro
     return await step();
   } catch (reason) {
     if (reason instanceof SandboxError || !(reason instanceof Error && "errno" in reason)) throw reason;
-    throw fromErrno((reason as NodeJS.ErrnoException).code, operation, path, reason);
+    throw fromErrno((reason as NodeJS.ErrnoException).code, operation, JSON.stringify(path), reason);
   }
 }
 

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import type { Socket } from "node:net";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
@@ -7,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { ProcessExit, ProviderProcess } from "@sandkit/core";
 import { Control } from "./control.js";
 import { failure, hasErrno } from "./errors.js";
+import { pythonFix } from "./python.js";
 
 /** One program as the supervisor is told of it: all of it data, nothing a command line. */
 export interface Program {
@@ -53,6 +55,10 @@ export class LocalProcess implements ProviderProcess {
       detached: true,
       stdio: [program.stdin ? "pipe" : "ignore", "pipe", "pipe", "pipe"],
     });
+    if (child.pid === undefined) {
+      const [error] = await once(child, "error");
+      throw failure("UNAVAILABLE", "exec", `cannot start ${python}: ${error.message}: ${pythonFix.join("; ")}`, error);
+    }
     const control = new Control(child, program.cwd);
     control.start(payload);
     try {

@@ -13,7 +13,7 @@ export async function readFile(path: string, options: ReadOptions): Promise<Read
   // Without O_NONBLOCK a named pipe would block here until somebody writes to it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    requireRegular(await file.stat(), "read", path);
+    requireRegular(await file.stat(), "files.read", path);
   } catch (error) {
     await file.close();
     throw error;
@@ -33,7 +33,9 @@ function rangeStream(
         try {
           range.signal?.throwIfAborted();
           const buffer = new Uint8Array(Math.min(chunkBytes, range.end - position));
-          const { bytesRead } = await onPath("read", path, () => file.read(buffer, 0, buffer.byteLength, position));
+          const { bytesRead } = await onPath("files.read", path, () =>
+            file.read(buffer, 0, buffer.byteLength, position),
+          );
           position += bytesRead;
           if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));
         } catch (error) {

@@ -21,7 +21,7 @@ class SourceFailure {
 /** Writes a whole file: appended in place, or beside it and then put in its place in one step. */
 export async function writeFile(path: string, data: ReadableStream<Uint8Array>, options: WriteOptions): Promise<void> {
   try {
-    await onPath("write", path, () => write(path, data, options));
+    await onPath("files.write", path, () => write(path, data, options));
   } catch (error) {
     const reason = error instanceof SourceFailure ? error.reason : error;
     // A source that cannot be told to stop changes nothing about why the write failed.
@@ -42,15 +42,19 @@ async function write(path: string, data: ReadableStream<Uint8Array>, options: Wr
 
 /** What must hold of the file that is there, or not there, for the write to go on. */
 function checkOld(old: Stats | undefined, path: string, options: WriteOptions): void {
-  const subject = `write ${JSON.stringify(path)}`;
+  const subject = `files.write ${JSON.stringify(path)}`;
   if (old && options.mode === "exclusive") {
-    throw failure("FILE_EXISTS", "write", `${subject}: something has this name already; remove it or use "truncate"`);
+    throw failure(
+      "FILE_EXISTS",
+      "files.write",
+      `${subject}: something has this name already; remove it or use "truncate"`,
+    );
   }
-  if (old) requireRegular(old, "write", path);
+  if (old) requireRegular(old, "files.write", path);
   if (options.ifModifiedAt && old?.mtime.getTime() !== options.ifModifiedAt.getTime()) {
     const now = old ? `was changed at ${old.mtime.toISOString()}` : "is not there";
     const then = options.ifModifiedAt.toISOString();
-    throw failure("CONFLICT", "write", `${subject}: the file ${now}, not at ${then}; read it again, then write`);
+    throw failure("CONFLICT", "files.write", `${subject}: the file ${now}, not at ${then}; read it again, then write`);
   }
 }
 
@@ -148,5 +152,9 @@ async function followLinks(path: string): Promise<string> {
       throw error;
     }
   }
-  throw failure("INVALID", "write", `write ${JSON.stringify(path)}: more than ${maxLinks} links; name the file itself`);
+  throw failure(
+    "INVALID",
+    "files.write",
+    `files.write ${JSON.stringify(path)}: more than ${maxLinks} links; name the file itself`,
+  );
 }

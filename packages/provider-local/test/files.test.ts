@@ -1,4 +1,6 @@
+import { createReadStream } from "node:fs";
 import { link, lstat, mkdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
+import { Readable } from "node:stream";
 import { createSandbox, type Sandbox } from "@sandkit/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { local } from "../src/index.js";
@@ -49,6 +51,12 @@ describe("files of the host", () => {
     await expect(sandbox.files.write("atomic/file", failing)).rejects.toThrow("source broke");
     expect(await sandbox.files.readText("atomic/file")).toBe("old");
     expect(await sandbox.files.list("atomic")).toHaveLength(1);
+  });
+
+  it("gives the failure of the caller's own source back as it is", async () => {
+    const source = Readable.toWeb(createReadStream("/nonexistent/source")) as ReadableStream<Uint8Array>;
+    await expect(sandbox.files.write("copy", source)).rejects.toMatchObject({ code: "ENOENT" });
+    await expect(sandbox.files.stat("copy")).rejects.toMatchObject({ code: "FILE_NOT_FOUND" });
   });
 
   it("lets exactly one of many writers win that saw the same version", async () => {

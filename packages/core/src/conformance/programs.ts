@@ -51,6 +51,7 @@ const programs = {
   "double-fork": withFork,
   daemon: withSessions,
   "ignore-term": withSignals,
+  "deaf-child": { sh: ["fork", "signals"], python3: ["fork", "signals"] },
   stopped: withSignals,
   "clean-up": withSignals,
   holder: withFork,

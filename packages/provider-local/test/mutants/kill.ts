@@ -23,6 +23,19 @@ async function withEnvironment(text: string): Promise<number[]> {
 /** What a provider says that looks at the leader alone. */
 const goneWithLeader = (leader: ProviderProcess): Promise<void> => leader.exited.then(() => undefined);
 
+/** The stream, cut off at a moment. */
+function until(moment: Promise<void>, stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  const cut = moment.then(() => ({ done: true, value: undefined }) as const);
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await Promise.race([reader.read(), cut]);
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+}
+
 /** The tree is not dead when the call settles, or more than the tree is. */
 export const killMutants: readonly Mutant[] = [
   {
@@ -60,13 +73,19 @@ export const killMutants: readonly Mutant[] = [
       }),
   },
   {
+    id: "kill-believed",
+    description: "the tree counts as gone when its leader is, so a child that ignores SIGTERM lives on",
+    caughtBy: ["kill.timeout.deaf-child", "kill.abort.deaf-child", "kill.process.deaf-child"],
+    mutate: (provider) => withProcess(provider, (started) => ({ gone: goneWithLeader(started) })),
+  },
+  {
     id: "kill-never-sigkill",
     description: "SIGKILL is sent as SIGTERM, and the tree is believed dead after it",
     caughtBy: ["kill.timeout.ignore-term", "kill.grace.then-sigkill"],
     mutate: (provider) =>
       withProcess(provider, (started) => {
         let confirm = () => {};
-        const gone = new Promise<void>((resolve) => {
+        const believed = new Promise<void>((resolve) => {
           confirm = resolve;
         });
         return {
@@ -74,8 +93,10 @@ export const killMutants: readonly Mutant[] = [
             await started.kill(signal === "SIGKILL" ? "SIGTERM" : signal);
             if (signal === "SIGKILL") confirm();
           },
-          exited: Promise.race([started.exited, gone.then(() => ({ exitCode: null, signal: "SIGKILL" }))]),
-          gone: Promise.race([started.gone, gone]),
+          stdout: until(believed, started.stdout),
+          stderr: until(believed, started.stderr),
+          exited: Promise.race([started.exited, believed.then(() => ({ exitCode: null, signal: "SIGKILL" }))]),
+          gone: Promise.race([started.gone, believed]),
         };
       }),
   },

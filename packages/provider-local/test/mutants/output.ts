@@ -63,7 +63,7 @@ export const outputMutants: readonly Mutant[] = [
   {
     id: "output-at-the-end",
     description: "output is shown only when the command has ended",
-    caughtBy: ["output.stream.as-written", "process.dialogue"],
+    caughtBy: ["output.stream.as-written"],
     mutate: (provider) =>
       withOutput(
         provider,

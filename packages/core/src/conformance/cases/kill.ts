@@ -23,6 +23,11 @@ const trees: readonly { readonly program: ProgramName; readonly what: string; re
       what: "a program that ignores SIGTERM",
       reports: ["UKGovernmentBEIS/inspect_ai#1357", "UKGovernmentBEIS/inspect_ai#2779"],
     },
+    {
+      program: "deaf-child",
+      what: "a background child that ignores SIGTERM, whose parent does not,",
+      reports: ["openclaw/openclaw#110735"],
+    },
   ];
 
 interface End {

@@ -264,13 +264,24 @@ def daemon(path):
     double_fork(path, new_session=True)
 
 
-def ignore_term(path):
+def ignore_signals():
     import signal
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+
+
+def ignore_term(path):
+    ignore_signals()
     write(b"ready")
     beat(path)
+
+
+def deaf_child(path):
+    if os.fork() == 0:
+        ignore_signals()
+        beat(path)
+    wait_as_leader()
 
 
 def stopped():
@@ -343,6 +354,7 @@ PROGRAMS = {
     "double-fork": double_fork,
     "daemon": daemon,
     "ignore-term": ignore_term,
+    "deaf-child": deaf_child,
     "stopped": stopped,
     "clean-up": clean_up,
     "holder": holder,

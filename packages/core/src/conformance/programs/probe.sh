@@ -101,6 +101,7 @@ daemon)
   printf ready
   exec sleep 60
   ;;
+deaf-child) sh -c "trap '' TERM INT HUP; $beat" beat "$1" & printf ready; exec sleep 60 ;; # only the child ignores it
 ignore-term) trap '' TERM INT HUP; printf ready; exec sh -c "$beat" beat "$1" ;;
 stopped) printf ready; kill -STOP "$$"; exec sleep 60 ;;
 clean-up) # FILE: writes it on SIGTERM
