@@ -93,14 +93,17 @@ export function guardSession(
     },
     async spawn(command, options) {
       use("spawn");
-      const process: ProviderProcess = await session.spawn(command, options);
-      occupy(process.exited);
-      return process;
+      const starting: Promise<ProviderProcess> = session.spawn(command, options);
+      // Also while it starts or waits for its turn.
+      occupy(starting.then(({ exited }) => exited));
+      return starting;
     },
     ...(startKernel && {
       async kernel(options) {
         use("kernel");
-        return guardKernel(await startKernel(options), use, occupy);
+        const starting = startKernel(options);
+        occupy(starting);
+        return guardKernel(await starting, use, occupy);
       },
     }),
     async extend(ttlMs) {
