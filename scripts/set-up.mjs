@@ -7,9 +7,21 @@ import { npm, root, runCommand, tool } from "./run-command.mjs";
  * @param {{ types?: boolean }} [options] `types: false` builds only what runs, in a third of the time.
  */
 export async function setUp({ types = true } = {}) {
+  requireNode();
   if (!isInstalled())
     await wait("installing dependencies (npm ci)", npm("ci", "--no-audit", "--no-fund", "--loglevel=error"));
   await wait("building the packages", turbo("build"), { env: types ? {} : { SANDKIT_BUILD: "js" } });
+}
+
+/** Older versions fail in ways that do not name the reason. */
+function requireNode() {
+  const wanted = /\d+\.\d+\.\d+/.exec(JSON.parse(readFileSync(`${root}package.json`, "utf8")).engines.node)?.[0] ?? "";
+  if (process.versions.node.localeCompare(wanted, "en", { numeric: true }) >= 0) return;
+  process.stderr.write(`error  this is Node ${process.versions.node}, and Sandkit needs ${wanted} or newer\n`);
+  process.stderr.write(
+    "fix    install a current Node from nodejs.org or your package manager, then the same command again\n",
+  );
+  process.exit(1);
 }
 
 /** @param {readonly string[]} tasks */

@@ -1,24 +1,28 @@
-// The last line of .ci/run. Arguments: the folder with the reports, and the exit codes of the tests, the stages, the tour.
+// The last line of .ci/run: summarize.mjs FOLDER TESTS STAGES OTHER...
+// FOLDER has the reports of the tests and the stages; the rest are exit codes.
 import { existsSync, readFileSync } from "node:fs";
 
 const [folder = "", ...exitCodes] = process.argv.slice(2);
-const [tests = 1, stages = 1, tour = 1] = exitCodes.map(Number);
-let passed = 0;
-let failed = 0;
-
-const vitest = read("tests.json");
-passed += vitest?.numPassedTests ?? 0;
-failed += vitest?.numFailedTests ?? 0;
-// A file that does not load, or a run that never came to its report, has no failed test to count.
-if (tests !== 0 && !(vitest?.numFailedTests > 0)) failed += 1;
-
+const [tests = 1, stages = 1, ...others] = exitCodes.map(Number);
+const { numPassedTests = 0, numFailedTests = 0 } = read("tests.json") ?? {};
+/** @type {{ name: string, ok: boolean }[]} */
 const results = read("stages.json") ?? [];
-for (const { ok } of results) ok ? passed++ : failed++;
-if (stages !== 0 && results.every((/** @type {{ ok: boolean }} */ { ok }) => ok)) failed += 1;
+const failedStages = results.filter(({ ok }) => !ok).length;
+const failedOthers = others.filter((code) => code !== 0).length;
 
-tour === 0 ? passed++ : failed++;
-console.log(`\n${passed} passed, ${failed} failed`);
+const passed = numPassedTests + results.length - failedStages + others.length - failedOthers;
+const failed = failuresOf(numFailedTests, tests) + failuresOf(failedStages, stages) + failedOthers;
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failed > 0 ? 1 : 0;
+
+/**
+ * A run that failed without a failure to count (a file that does not load, no report at all) counts as one.
+ * @param {number} counted
+ * @param {number} exitCode
+ */
+function failuresOf(counted, exitCode) {
+  return counted === 0 && exitCode !== 0 ? 1 : counted;
+}
 
 /** @param {string} name */
 function read(name) {

@@ -2,7 +2,6 @@ import { closest } from "./closest.js";
 import { commands } from "./commands.js";
 import { commandPage, overviewPage } from "./help-page.js";
 import { parseCommandLine } from "./parse-command-line.js";
-import { reportError } from "./report-error.js";
 import { paintFor } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
 import { version } from "./version.js";
@@ -20,6 +19,7 @@ export async function main(args: readonly string[]): Promise<number> {
     if (invocation.values.help) return show(commandPage(command, paintFor(process.stdout)));
     return await command.run(invocation);
   } catch (error) {
+    const { reportError } = await import("./report-error.js");
     return reportError(error, asksForJson(rest));
   }
 }

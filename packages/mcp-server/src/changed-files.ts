@@ -17,11 +17,15 @@ export interface Run<Result> {
   readonly changed: readonly FileInfo[];
 }
 
-/** Runs something in a sandbox and looks what it left in the working directory. */
-export async function observingFiles<Result>(sandbox: Sandbox, run: () => Promise<Result>): Promise<Run<Result>> {
+/** Runs something in a sandbox and looks what it left in the working directory, unless nobody waits any more. */
+export async function observingFiles<Result>(
+  sandbox: Sandbox,
+  signal: AbortSignal,
+  run: () => Promise<Result>,
+): Promise<Run<Result>> {
   if (!seen.has(sandbox)) seen.set(sandbox, marksOf(await filesOf(sandbox)));
   const ended = await run();
-  return { ended, changed: await changesIn(sandbox) };
+  return { ended, changed: signal.aborted ? [] : await changesIn(sandbox) };
 }
 
 /** A file that the model wrote by name is no news to it. */

@@ -64,7 +64,7 @@ describe("the end", () => {
   it("comes with the end of stdin, before any message", async () => {
     await using server = start();
     server.child.stdin.end();
-    expect(await within(5_000, server.exited)).toEqual([0, null]);
+    expect(await within(10_000, server.exited)).toEqual([0, null]);
     expect(server.stdout).toBe("");
   });
 
@@ -75,7 +75,7 @@ describe("the end", () => {
     server.send({ id: 2, method: "tools/call", params: { name: "exec", arguments: { command: "sleep 300" } } });
     await sleep(500);
     server.child.stdin.end();
-    expect(await within(5_000, server.exited)).toEqual([0, null]);
+    expect(await within(10_000, server.exited), server.stderr).toEqual([0, null]);
     expect(lives(pid)).toBe(false);
   });
 
@@ -84,7 +84,7 @@ describe("the end", () => {
     await server.initialize();
     await server.call(1, "exec", { command: "true" });
     server.child.kill(signal);
-    expect(await within(5_000, server.exited)).toEqual([0, null]);
+    expect(await within(10_000, server.exited)).toEqual([0, null]);
   });
 
   it("leaves no process when the server is killed", async () => {

@@ -37,7 +37,8 @@ export class Control {
       rest = lines.pop() ?? "";
       for (const line of lines) this.#hear(line, cwd);
     });
-    const unheard = once(this.#socket, "close");
+    // Not `once` of node:events: it rejects with the error of the socket, which is dealt with above.
+    const unheard = new Promise<void>((resolve) => this.#socket.once("close", () => resolve()));
     this.closed = once(supervisor, "exit").then(
       async ([code, signal]) => {
         await unheard;

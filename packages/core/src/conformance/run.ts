@@ -48,7 +48,7 @@ export class ConformanceRun implements AsyncDisposable {
       if (skipReason === undefined) await this.#attempt(subject, sandbox, box);
       else if (await this.#passes(subject, sandbox, box)) throw staleSkip(id, "the case passes");
     } catch (error) {
-      return result({ outcome: "failed", reason: error instanceof Error ? error.message : String(error), error });
+      return result({ outcome: "failed", reason: messageOf(error), error });
     }
     return result(skipReason === undefined ? { outcome: "passed" } : { outcome: "skipped", reason: skipReason });
   }
@@ -73,16 +73,21 @@ export class ConformanceRun implements AsyncDisposable {
   async #attempt(subject: ConformanceCase, sandbox: Sandbox, box: Box): Promise<void> {
     const tracked = trackProvider(this.provider);
     const limitMs = (subject.limitMs ?? this.#timeouts.caseMs ?? 30_000) * (this.#timeouts.factor ?? 1);
+    const failures: unknown[] = [];
+    const note = (error: unknown) => {
+      failures.push(error);
+    };
     try {
       const context = await this.#context(tracked, sandbox, box);
       await withoutStrayErrors(() => within(limitMs, subject.id, subject.run(context)));
     } catch (error) {
+      note(error);
       // What a failed case left behind must not decide over the next one.
-      await this.#dropShared();
-      throw error;
-    } finally {
-      await tracked.destroyAll();
+      await this.#dropShared().catch(note);
     }
+    await tracked.destroyAll().catch(note);
+    if (failures.length > 1) throw new AggregateError(failures, failures.map(messageOf).join("; then: "));
+    if (failures.length === 1) throw failures[0];
   }
 
   async #context(tracked: TrackedProvider, shared: Sandbox, box: Box): Promise<ConformanceContext> {
@@ -131,6 +136,10 @@ async function findTraits(sandbox: Sandbox): Promise<Box> {
     box.set(language, new Set(result.orThrow().stdout.text.trim().split("\n") as Trait[]));
   }
   return box;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function staleSkip(id: string, why: string): Error {

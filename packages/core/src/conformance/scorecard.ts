@@ -45,13 +45,24 @@ export function formatScorecard(scorecard: Scorecard): string {
   }
   const rows = [["", ...columns], ...[...groups].map(([name, cases]) => row(name, countOutcomes(cases)))];
   const table = alignColumns([...rows, row("total", scorecard.counts)]);
-  const remarks = columns
-    .filter((outcome) => outcome !== "passed")
-    .flatMap((outcome) => scorecard.cases.filter((result) => result.outcome === outcome))
-    .map(({ id, outcome, reason }) => `${outcome}: ${id}${reason ? `: ${firstLine(reason)}` : ""}`);
+  const remarks = columns.filter((outcome) => outcome !== "passed").flatMap((outcome) => remarksOn(scorecard, outcome));
   const unproven = scorecard.unproven.length > 0 ? [`declared, but not proven: ${scorecard.unproven.join(", ")}`] : [];
   const title = `${scorecard.provider} (isolation: ${scorecard.isolation}): ${verdict(scorecard)}`;
   return [title, "", ...table, ...(remarks.length > 0 ? ["", ...remarks] : []), ...unproven].join("\n");
+}
+
+/** One line per reason, with the cases that it holds for; of those that do not apply a few stand for many. */
+function remarksOn({ cases }: Scorecard, outcome: Outcome): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const { id, reason = "" } of cases.filter((result) => result.outcome === outcome)) {
+    const line = firstLine(reason);
+    byReason.set(line, [...(byReason.get(line) ?? []), id]);
+  }
+  return [...byReason].map(([reason, ids]) => {
+    const shown = outcome === "not-applicable" ? ids.slice(0, 3) : ids;
+    const more = ids.length > shown.length ? ` and ${ids.length - shown.length} more` : "";
+    return `${outcome}: ${shown.join(", ")}${more}: ${reason}`;
+  });
 }
 
 function verdict({ counts, ok }: Scorecard): string {

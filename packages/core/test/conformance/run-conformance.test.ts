@@ -136,7 +136,26 @@ describe("runConformance", () => {
     expect(patient["sample.hangs"]?.[0]).toBe("passed");
   });
 
-  it("fails every case, with the cause, when no sandbox can be created", async () => {
+  it("fails a case during which an error came up that nobody could catch", async () => {
+    const careless: ConformanceCase = {
+      ...passes,
+      id: "sample.careless",
+      run: async () => {
+        setTimeout(() => void Promise.reject(new Error("forgotten")), 5);
+        await pause(50);
+      },
+    };
+    const others = process.listeners("unhandledRejection");
+    process.removeAllListeners("unhandledRejection");
+    try {
+      const result = await outcomes({ cases: [careless] });
+      expect(result["sample.careless"]).toEqual(["failed", expect.stringContaining("forgotten")]);
+    } finally {
+      for (const listener of others) process.on("unhandledRejection", listener);
+    }
+  });
+
+  it("rejects with the cause when no sandbox can be created", async () => {
     const provider = folders();
     const broken = { ...provider, create: () => Promise.reject(new Error("no backend")) };
     await expect(run({ provider: () => broken, cases: [passes] })).rejects.toThrow("no backend");

@@ -5,7 +5,7 @@ import { type ErrorCode, SandboxError, toSandboxError } from "@sandkit/core";
 const nextSteps: Partial<Record<ErrorCode, string>> = {
   AUTH: "Ask the user to set the provider's key in the server's environment and to restart it.",
   RATE_LIMITED: "Wait, then call again.",
-  UNAVAILABLE: "Nothing ran. Tell the user what is missing; call again once it is fixed.",
+  UNAVAILABLE: "Tell the user what is missing; call again once it is fixed.",
   TIMEOUT: "Call again; if it keeps happening, tell the user.",
   TRANSPORT: "It is unknown whether the run took place: look at the files before you repeat it.",
   SANDBOX_LOST: "Files and variables are gone. The next call starts in a new sandbox; repeat what is safe to repeat.",

@@ -6,6 +6,7 @@ import { linkTo } from "../resources.js";
 import type { Used } from "../sandboxes.js";
 import { displaySections } from "./displays.js";
 import { ImageTray } from "./images.js";
+import { introduction } from "./introduction.js";
 import { duration, joinSections, type Section, size, streamSection } from "./text.js";
 
 /** Links to files in one result. */
@@ -62,12 +63,11 @@ function assemble(
   sections: readonly Section[],
   images: ImageTray,
 ): CallToolResult {
-  const { handle, introduce } = used;
+  const { handle } = used;
   const { ended: result, changed } = used.result;
   const body = joinSections(sections, context.config.outputChars);
-  const sandbox = introduce ? ` Sandbox: ${handle} (pass it as sandbox_id to go on in it).` : "";
   const text = body.text || (images.blocks.length > 0 ? undefined : "(no output)");
-  const lines = [end + sandbox, ...(text === undefined ? [] : ["", text]), ...filesLine(changed)];
+  const lines = [end + introduction(used), ...(text === undefined ? [] : ["", text]), ...filesLine(changed)];
   const links = context.links ? changed.slice(0, maxLinks).map((file) => linkTo(handle, file)) : [];
   return {
     content: [{ type: "text", text: lines.join("\n") }, ...images.blocks, ...links],
@@ -92,7 +92,7 @@ function endOf(result: Ran, { timeoutSeconds, config }: RunContext): string {
     exited: result.error
       ? `Raised ${result.error.name} (exit code ${result.exitCode}) after ${took}.`
       : `Exited with code ${result.exitCode} after ${took}.`,
-    signaled: `Ended by signal ${result.signal ?? "unknown"} after ${took}.`,
+    signaled: result.signal ? `Ended by signal ${result.signal} after ${took}.` : `The interpreter died after ${took}.`,
     timeout: `Stopped at the time limit of ${timeoutSeconds} s; everything it started is ended, output so far is below. Do less in one call, or pass a larger timeout (at most ${config.maxTimeoutSeconds}).`,
     aborted: `Cancelled after ${took}.`,
     output_limit: `Stopped after ${took}: it wrote more output than allowed.`,

@@ -53,6 +53,7 @@ export interface Tool {
   call(input: Record<string, unknown> | undefined, call: ToolCall): Promise<CallToolResult>;
 }
 
+/** Makes a tool of its definition: its schema is published, and checked at each call. */
 export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinition<Schema>): Tool {
   const { name } = definition;
   // A schema is compiled at its first use: one for each runtime, which has one surface.
@@ -90,7 +91,7 @@ export async function run<Result>(
   action: () => Promise<Result>,
 ): Promise<Run<Result>> {
   if (call.config.fileLinks && sandbox.capabilities.features.files !== false) {
-    return await observingFiles(sandbox, action);
+    return await observingFiles(sandbox, call.signal, action);
   }
   return { ended: await action(), changed: [] };
 }

@@ -2,6 +2,7 @@ import { type Sandbox, SandboxError } from "@sandkit/core";
 import { z } from "zod";
 import { markKnown } from "../changed-files.js";
 import { invalid } from "../result/error-result.js";
+import { introduction } from "../result/introduction.js";
 import { size } from "../result/text.js";
 import { checkSize, defineTool, sandboxId, type ToolCall } from "./tool.js";
 
@@ -28,9 +29,8 @@ export const writeFile = defineTool({
       markKnown(sandbox, path);
       return done;
     });
-    const sandbox = used.introduce ? ` Sandbox: ${used.handle}.` : "";
     return {
-      content: [{ type: "text", text: used.result + sandbox }],
+      content: [{ type: "text", text: used.result + introduction(used) }],
       _meta: { "sandkit/run": { sandbox: used.handle } },
     };
   },

@@ -1,5 +1,5 @@
 import type { Feature, Provider, SandboxError, Support } from "@sandkit/core";
-import { type Mutant, overlay, withSession } from "./mutant.js";
+import { type Mutant, overlay, withSession, withSpawn } from "./mutant.js";
 
 /** Declares more, or something else, than there is; in the provider, in its sandboxes, or in both. */
 function declaring(
@@ -38,6 +38,70 @@ export const declarationMutants: readonly Mutant[] = [
         capabilities: { ...capabilities, features: features as typeof capabilities.features },
       });
     },
+  },
+  {
+    id: "user-ignored",
+    description: "another user is declared, and every command runs under the same one",
+    caughtBy: ["exec.user"],
+    mutate: (provider) =>
+      withSpawn(
+        declaring(provider, { "exec.user": "native" }, "both"),
+        (spawn) =>
+          (command, { user: _, ...options }) =>
+            spawn(command, options),
+      ),
+  },
+  {
+    id: "terminal-ignored",
+    description: "a terminal is declared, and a pipe is given",
+    caughtBy: ["exec.pty"],
+    mutate: (provider) =>
+      withSpawn(
+        declaring(provider, { "exec.pty": "native" }, "both"),
+        (spawn) =>
+          async (command, { pty: _, ...options }) =>
+            overlay(await spawn(command, options), { resize: async () => undefined }),
+      ),
+  },
+  {
+    id: "network-open",
+    description: "no network is declared, and every program reaches this machine",
+    caughtBy: ["network.none"],
+    mutate: (provider) => declaring(provider, { "network.none": "native" }, "both"),
+  },
+  {
+    id: "disk-unlimited",
+    description: "a cap on the disk is declared and not kept",
+    caughtBy: ["resources.disk"],
+    mutate: (provider) => declaring(provider, { "resources.disk": "native" }, "both"),
+  },
+  {
+    id: "pause-does-nothing",
+    description: "pause is declared, and the sandbox runs on",
+    caughtBy: ["lifecycle.pause"],
+    mutate: (provider) =>
+      withSession(declaring(provider, { pause: "native" }, "both"), () => ({
+        pause: async () => undefined,
+        resume: async () => undefined,
+      })),
+  },
+  {
+    id: "snapshot-empty",
+    description: "a sandbox made from a snapshot is an empty one",
+    caughtBy: ["lifecycle.snapshot"],
+    mutate: (provider) =>
+      withSession(declaring(provider, { snapshot: "native" }, "both"), () => ({
+        snapshot: async () => ({ id: "snapshot" }),
+      })),
+  },
+  {
+    id: "fork-of-nothing",
+    description: "a fork is the sandbox itself",
+    caughtBy: ["lifecycle.fork"],
+    mutate: (provider) =>
+      withSession(declaring(provider, { fork: "native" }, "both"), (session) => ({
+        fork: async (count) => Array.from({ length: count }, () => session),
+      })),
   },
   {
     id: "template-ignored",

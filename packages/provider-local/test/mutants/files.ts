@@ -150,15 +150,6 @@ export const fileMutants: readonly Mutant[] = [
       })),
   },
   {
-    id: "read-abort-ignored",
-    description: "a read goes on though its signal was aborted",
-    caughtBy: ["kill.other-calls-reject"],
-    mutate: (provider) =>
-      withFiles(provider, ({ read }) => ({
-        read: (path, { signal: _, ...options } = {}) => read(path, options),
-      })),
-  },
-  {
     id: "name-sanitised",
     description: "characters that look dangerous are replaced in the names of files",
     caughtBy: ["files.name.quotes", "files.name.substitution", "files.name.newline", "files.name.unicode"],

@@ -35,11 +35,14 @@ export const outputMutants: readonly Mutant[] = [
     caughtBy: ["output.stream.complete", "output.limit.head-and-tail", "concurrency.exec.floods"],
     mutate: (provider) =>
       withOutput(provider, (output) => {
+        let count = 0;
         let held: Uint8Array | null = null;
         return mapPieces(output, (piece) => {
+          count += 1;
+          if (count === 1) return piece;
           const earlier = held;
           held = piece;
-          return earlier ?? piece;
+          return earlier;
         });
       }),
   },
@@ -76,7 +79,7 @@ export const outputMutants: readonly Mutant[] = [
   {
     id: "output-unbounded",
     description: "output is read as fast as it comes and piles up in memory",
-    caughtBy: ["output.back-pressure.listener", "process.iterate.back-pressure"],
+    caughtBy: ["output.back-pressure.listener"],
     mutate: (provider) =>
       withOutput(
         provider,
@@ -95,7 +98,7 @@ export const outputMutants: readonly Mutant[] = [
   {
     id: "output-merged",
     description: "stderr arrives in stdout though nobody asked for it",
-    caughtBy: ["exec.output.both-streams", "output.stream.tagged", "process.iterate.output"],
+    caughtBy: ["exec.output.both-streams", "output.stream.tagged"],
     mutate: (provider) =>
       withSpawn(provider, (spawn) => (command, options) => spawn(command, { ...options, mergeStderr: true })),
   },

@@ -1,4 +1,4 @@
-import { type Mutant, overlay, withProcess, withSpawn } from "./mutant.js";
+import { type Mutant, withProcess, withSpawn } from "./mutant.js";
 
 /** Input that is lost, changed, or without an end. */
 export const stdinMutants: readonly Mutant[] = [
@@ -63,23 +63,20 @@ export const stdinMutants: readonly Mutant[] = [
   },
   {
     id: "stdin-broken-pipe",
-    description: "a program that ends without reading its input makes the call fail",
-    caughtBy: ["stdin.unread", "process.write.after-end"],
+    description: "writing to a program that has ended is an error",
+    caughtBy: ["process.write.after-end"],
     mutate: (provider) =>
-      withSpawn(provider, (spawn) => async (command, options) => {
-        const process = await spawn(command, options);
-        const broken = process.exited.then(() => {
-          throw new Error("EPIPE");
+      withProcess(provider, (process) => {
+        let over = false;
+        process.exited.finally(() => {
+          over = true;
         });
-        broken.catch(() => undefined);
-        return overlay(process, {
+        return {
           async write(data) {
-            await Promise.race([
-              process.write(data).then(() => new Promise((resolve) => setTimeout(resolve, 50))),
-              broken,
-            ]);
+            if (over) throw new Error("write EPIPE");
+            await process.write(data);
           },
-        });
+        };
       }),
   },
 ];
