@@ -132,7 +132,7 @@ export interface Pyodide {
   runPython(code: string): unknown;
   pyimport(name: string): { run(call: (...args: never[]) => unknown, sleep: (ms: number) => void): void };
   makeMemorySnapshot(): Uint8Array;
-  setInterruptBuffer(buffer: Uint8Array): void;
+  setInterruptBuffer(buffer: { 0: number }): void;
   setStdin(device: Device): void;
   setStdout(device: Device): void;
   setStderr(device: Device): void;
