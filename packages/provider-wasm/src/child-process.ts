@@ -49,6 +49,9 @@ export class SandboxChild {
     this.#process.stderr?.on("data", (bytes: Buffer) => {
       this.#stderr = (this.#stderr + bytes.toString()).slice(-keptStderr);
     });
+    // Once, while they are open: a closed one would keep a listener of each further call.
+    const streams = [this.#process.stdout, this.#process.stderr] as unknown as ({ unref?(): void } | null)[];
+    for (const stream of streams) stream?.unref?.();
     this.#process.on("message", (message: FromChild) => this.#receive(message));
     this.exited = new Promise((resolve) => {
       this.#process.on("error", (error) => {
@@ -184,8 +187,6 @@ export class SandboxChild {
   /** Keeps the caller's program alive while something is under way, and only then. */
   #holdLoop(): void {
     const busy = this.#calls.size + this.#jobs.size > 0;
-    const streams = [this.#process.stdout, this.#process.stderr] as unknown as ({ unref?(): void } | null)[];
-    for (const stream of streams) stream?.unref?.();
     if (this.#ending && this.#lost === undefined) this.#process.ref();
     else this.#process.unref();
     if (busy) this.#process.channel?.ref();
