@@ -8,7 +8,7 @@ export interface Tenancy {
   readonly id: string;
   readonly createdAt: Date;
   readonly lifetime: Lifetime;
-  /** Commands and cells that run now. */
+  /** Commands, cells and transfers that run now. */
   busy: number;
   expiresAt?: Date;
   idleAt?: Date;
@@ -79,13 +79,14 @@ export function guardSession(
   };
 
   const startKernel = session.kernel?.bind(session);
+  const guard = guardWith(use, occupy);
   return {
     ref: session.ref,
     workdir: session.workdir,
     capabilities: session.capabilities,
     native: session.native,
-    files: guardFiles(session.files, guardWith(use)),
-    ...guardOptional(session, guardWith(use)),
+    files: guardFiles(session.files, guard),
+    ...guardOptional(session, guard),
     startClock() {
       const { ttlMs } = tenancy.lifetime;
       if (ttlMs !== undefined) tenancy.expiresAt = new Date(Date.now() + ttlMs);
@@ -93,14 +94,16 @@ export function guardSession(
     },
     async spawn(command, options) {
       use("spawn");
-      const process: ProviderProcess = await session.spawn(command, options);
-      occupy(process.exited);
-      return process;
+      const starting: Promise<ProviderProcess> = session.spawn(command, options);
+      occupy(starting.then(({ exited }) => exited));
+      return starting;
     },
     ...(startKernel && {
       async kernel(options) {
         use("kernel");
-        return guardKernel(await startKernel(options), use, occupy);
+        const starting = startKernel(options);
+        occupy(starting);
+        return guardKernel(await starting, use, occupy);
       },
     }),
     async extend(ttlMs) {
@@ -124,12 +127,14 @@ type Guard = <Args extends unknown[], Result>(
   call: (...args: Args) => Promise<Result>,
 ) => (...args: Args) => Promise<Result>;
 
-/** Makes each call count as use, and fail after the end. */
-function guardWith(use: (operation: string) => void): Guard {
+/** Makes each call count as use for as long as it takes, and fail after the end. */
+function guardWith(use: (operation: string) => void, occupy: (until: Promise<unknown>) => void): Guard {
   return (operation, call) =>
     async (...args) => {
       use(operation);
-      return call(...args);
+      const work = call(...args);
+      occupy(work);
+      return work;
     };
 }
 

@@ -8,11 +8,12 @@ import { OutputStream } from "./output-stream.js";
 import type { ProcessExit, ProviderProcess, PtySize } from "./provider.js";
 import { execResult } from "./result.js";
 import { tagged } from "./tagged-output.js";
+import { type ProcessOwner, TreeKiller } from "./tree-killer.js";
 
 const defaultMaxOutputBytes = 1024 * 1024;
 const defaultKillGraceMs = 200;
-/** How long a tree may take to be gone after SIGKILL before the sandbox is given up. */
-const deathMs = 5_000;
+/** How long listeners may hold up the result of a program that was ended. */
+const listenerMs = 1_000;
 
 /** One line of `processes()`. */
 export interface ProcessInfo {
@@ -21,14 +22,6 @@ export interface ProcessInfo {
   readonly command: readonly string[] | string;
   readonly running: boolean;
   readonly startedAt: Date;
-}
-
-/** What a process needs to know of the sandbox that it runs in. */
-export interface ProcessOwner {
-  readonly provider: string;
-  readonly sandboxId: string;
-  /** Gives the sandbox up: its processes can no longer be told dead from alive. */
-  readonly abandon: () => Promise<void>;
 }
 
 /** A running program. Disposing it kills the tree. */
@@ -54,12 +47,9 @@ export class Process implements AsyncDisposable {
   readonly #deadline: Deadline;
   readonly #result: Promise<ExecResult>;
   readonly #drained: Promise<unknown>;
-  /** Rejects when the end of the tree could not be brought about; never resolves. */
-  readonly #lost: Promise<never>;
-  readonly #onLost: (reason: unknown) => void;
+  readonly #killer: TreeKiller;
   #ending: EndReason | undefined;
   #ended = false;
-  #termination: Promise<void> | undefined;
   #failure: { readonly cause: unknown } | undefined;
 
   /** For core alone; users get one from `sandbox.spawn`. */
@@ -77,9 +67,7 @@ export class Process implements AsyncDisposable {
     this.#owner = owner;
     const limit = options.maxOutputBytes ?? defaultMaxOutputBytes;
     this.#captures = { stdout: new OutputCapture(limit), stderr: new OutputCapture(limit) };
-    const lost = deferred();
-    this.#lost = lost.promise;
-    this.#onLost = lost.reject;
+    this.#killer = new TreeKiller(process, owner);
     this.#streams = { stdout: this.#open("stdout", limit), stderr: this.#open("stderr", limit) };
     this.#drained = Promise.all([this.#streams.stdout.done, this.#streams.stderr.done]);
     this.#drained.catch((error) => this.#fail(error));
@@ -89,7 +77,6 @@ export class Process implements AsyncDisposable {
     this.#deadline.resume();
     this.#result = this.#run();
     this.#result.catch(() => undefined);
-    process.gone.catch(() => undefined);
     if (options.stdin !== undefined) this.#feed(options.stdin).catch((error) => this.#fail(error));
   }
 
@@ -140,7 +127,7 @@ export class Process implements AsyncDisposable {
   /** What `processes()` says of it. */
   get info(): ProcessInfo {
     const { id, pid } = this;
-    return { id, pid, command: this.#command, running: !this.#ended, startedAt: this.#startedAt };
+    return { id, pid, command: this.#command, running: !this.#ended && !this.#killer.dead, startedAt: this.#startedAt };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -195,27 +182,8 @@ export class Process implements AsyncDisposable {
   }
 
   #terminate(graceMs: number): Promise<void> {
-    if (!this.#termination) {
-      this.#termination = this.#killTree(graceMs);
-      this.#termination.catch(this.#onLost);
-    } else if (graceMs === 0) this.#process.kill("SIGKILL").catch(this.#onLost);
-    return this.#termination;
-  }
-
-  async #killTree(graceMs: number): Promise<void> {
     this.#release();
-    if (graceMs > 0) {
-      await this.#process.kill("SIGTERM");
-      if (await settlesWithin(this.#process.gone, graceMs)) return;
-    }
-    await this.#process.kill("SIGKILL");
-    if (await settlesWithin(this.#process.gone, deathMs)) return;
-    await this.#owner.abandon();
-    throw new SandboxError(
-      "SANDBOX_LOST",
-      `process ${this.id} was not confirmed dead within ${deathMs} ms of SIGKILL, so its sandbox was destroyed: create a new one`,
-      { provider: this.#owner.provider, sandboxId: this.#owner.sandboxId, operation: "kill" },
-    );
+    return this.#killer.kill(graceMs);
   }
 
   #release(): void {
@@ -225,11 +193,13 @@ export class Process implements AsyncDisposable {
 
   async #run(): Promise<ExecResult> {
     try {
-      const exit = await Promise.race([this.#process.exited, this.#lost]);
+      const exit = await Promise.race([this.#process.exited, this.#killer.outcome.then(() => this.#process.exited)]);
       this.#deadline[Symbol.dispose]();
       this.#release();
-      await this.#drained.catch((error) => this.#fail(error));
-      await this.#termination;
+      const drained = this.#drained.catch((error) => this.#fail(error));
+      // A listener may hold up a program that ends by itself, but not the result of one that was ended.
+      await Promise.race([drained, this.#killer.outcome.then(() => settlesWithin(drained, listenerMs))]);
+      if (this.#killer.begun) await this.#killer.outcome;
       if (this.#failure) throw this.#failure.cause;
       return this.#toResult(exit);
     } finally {
@@ -254,13 +224,4 @@ export class Process implements AsyncDisposable {
       this.#owner.provider,
     );
   }
-}
-
-function deferred(): { readonly promise: Promise<never>; readonly reject: (reason: unknown) => void } {
-  let reject: (reason: unknown) => void = () => undefined;
-  const promise = new Promise<never>((_, onReject) => {
-    reject = onReject;
-  });
-  promise.catch(() => undefined);
-  return { promise, reject };
 }

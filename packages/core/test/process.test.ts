@@ -97,4 +97,25 @@ describe("Process", () => {
     const running = new Process({ ...process, exited }, ["x"], {}, owner());
     await expect(running.wait()).rejects.toThrow("channel closed");
   });
+
+  it("settles an ended program though its listener never does", async () => {
+    const { process, exit, bury, signals } = providerProcess();
+    const stdout = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(new Uint8Array([65])) });
+    const onOutput = () => new Promise<void>(() => undefined);
+    const running = new Process({ ...process, stdout }, ["x"], { timeoutMs: 20, onOutput }, owner());
+    await vi.waitFor(() => expect(signals).toContain("SIGTERM"));
+    exit({ exitCode: null, signal: "SIGTERM" });
+    bury();
+    expect(await running.wait()).toMatchObject({ reason: "timeout", stdout: { text: "A" } });
+  });
+
+  it("says that a process no longer runs as soon as its kill has resolved", async () => {
+    const { process, exit, bury } = providerProcess();
+    const running = new Process(process, ["x"], {}, owner());
+    const killed = running.kill();
+    exit({ exitCode: null, signal: "SIGTERM" });
+    bury();
+    await killed;
+    expect(running.info.running).toBe(false);
+  });
 });

@@ -1,5 +1,6 @@
 import type { ExecuteOptions, ProviderCell, ProviderKernel } from "@sandkit/core";
 import type { JobObserver, SandboxChild } from "./child-process.js";
+import { deferred } from "./deferred.js";
 import { lostError } from "./errors.js";
 import type { JobExit, OutputStream } from "./protocol.js";
 
@@ -15,27 +16,25 @@ export class WasmKernel implements ProviderKernel, JobObserver {
   #onOutput: ExecuteOptions["onOutput"] | undefined;
   /** Output of background tasks between two cells; it goes with the next one. */
   readonly #early: [OutputStream, Uint8Array][] = [];
-  readonly #ended: Promise<End>;
-  #end!: (end: End) => void;
+  readonly #end = deferred<End>();
   #killed = false;
 
   constructor(child: SandboxChild, id: string, sandboxId: string) {
     this.#child = child;
     this.id = id;
     this.#sandboxId = sandboxId;
-    this.#ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
   }
 
   async execute(code: string, { onOutput }: ExecuteOptions): Promise<ProviderCell> {
     this.#onOutput = onOutput;
+    // Anew for each cell: a listener that failed has failed its own cell only.
+    this.#delivery = Promise.resolve();
     for (const [stream, bytes] of this.#early.splice(0)) this.#deliver(onOutput, stream, bytes);
     try {
       const call = this.#child.call("cell", [this.id, code], { operation: "kernel.execute" });
       // The failure is the same as the one of the kernel's end, which is looked at below.
       call.catch(() => undefined);
-      const first = await Promise.race([call.then((cell) => ({ cell })), this.#ended]);
+      const first = await Promise.race([call.then((cell) => ({ cell })), this.#end.promise]);
       await this.#delivery;
       if ("cell" in first) return first.cell;
       if ("lost" in first) throw lostError(first.lost, { operation: "kernel.execute", sandboxId: this.#sandboxId });
@@ -52,7 +51,7 @@ export class WasmKernel implements ProviderKernel, JobObserver {
   async kill(): Promise<void> {
     this.#killed = true;
     if (this.#child.lost === undefined) await this.#child.call("end", [this.id], { operation: "kernel.kill" });
-    await this.#ended;
+    await this.#end.promise;
   }
 
   output(stream: OutputStream, bytes: Uint8Array): void {
@@ -61,11 +60,11 @@ export class WasmKernel implements ProviderKernel, JobObserver {
   }
 
   ended(exit: JobExit): void {
-    this.#end({ exit });
+    this.#end.resolve({ exit });
   }
 
   lost(reason: string): void {
-    this.#end({ lost: reason });
+    this.#end.resolve({ lost: reason });
   }
 
   #deliver(onOutput: ExecuteOptions["onOutput"], stream: OutputStream, bytes: Uint8Array): void {
@@ -83,7 +82,6 @@ export class WasmKernel implements ProviderKernel, JobObserver {
   async #deadCell(exit: JobExit, onOutput: ExecuteOptions["onOutput"]): Promise<ProviderCell> {
     const died = exit.oom ? "oom" : this.#killed ? "killed" : "crashed";
     if (exit.crash !== undefined) await onOutput("stderr", Buffer.from(`Fatal Python error: ${exit.crash}\n`));
-    // A program that ends its interpreter (`os._exit`) has chosen its code, yet the state is lost.
     return { exitCode: null, outputs: [], died };
   }
 }

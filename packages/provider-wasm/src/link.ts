@@ -37,7 +37,7 @@ interface Areas {
 }
 
 /** Memory for one link. */
-export function createLinkMemory(): SharedArrayBuffer {
+function createLinkMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(controlBytes + textBytes + dataBytes + ringBytes);
 }
 

@@ -1,5 +1,6 @@
-import type { ProcessExit, ProviderProcess, SandboxError } from "@sandkit/core";
+import type { ProcessExit, ProviderProcess } from "@sandkit/core";
 import type { JobObserver, SandboxChild } from "./child-process.js";
+import { deferred } from "./deferred.js";
 import { lostError, refusal } from "./errors.js";
 import type { JobExit, OutputStream } from "./protocol.js";
 
@@ -14,7 +15,7 @@ export class WasmProcess implements ProviderProcess, JobObserver {
   readonly #child: SandboxChild;
   readonly #sandboxId: string;
   readonly #sinks: Record<OutputStream, OutputSink>;
-  #settle!: { resolve(exit: ProcessExit): void; reject(error: SandboxError): void };
+  readonly #end = deferred<ProcessExit>();
 
   constructor(child: SandboxChild, id: string, sandboxId: string) {
     this.#child = child;
@@ -24,9 +25,7 @@ export class WasmProcess implements ProviderProcess, JobObserver {
     this.#sinks = { stdout: sink("stdout"), stderr: sink("stderr") };
     this.stdout = this.#sinks.stdout.stream;
     this.stderr = this.#sinks.stderr.stream;
-    this.exited = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
-    });
+    this.exited = this.#end.promise;
     // A program here has no children: when its worker is gone, so is all of it.
     this.gone = this.exited.then(() => undefined);
     this.exited.catch(() => undefined);
@@ -55,12 +54,12 @@ export class WasmProcess implements ProviderProcess, JobObserver {
   ended({ crash, ...exit }: JobExit): void {
     if (crash !== undefined) this.#sinks.stderr.add(Buffer.from(`Fatal Python error: ${crash}\n`));
     this.#close();
-    this.#settle.resolve(exit);
+    this.#end.resolve(exit);
   }
 
   lost(reason: string): void {
     this.#close();
-    this.#settle.reject(lostError(reason, { operation: "process", sandboxId: this.#sandboxId }));
+    this.#end.reject(lostError(reason, { operation: "process", sandboxId: this.#sandboxId }));
   }
 
   #close(): void {

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import {
   type CreateOptions,
   type KernelOptions,
@@ -130,7 +131,7 @@ export class WasmSession implements ProviderSession {
         sandboxId: this.ref.id,
       });
     }
-    const there = program.includes("/") && (await this.#exists(new URL(program, `file://${cwd}/`).pathname));
+    const there = program.includes("/") && (await this.#exists(posix.resolve(cwd, program)));
     return there
       ? failedProcess(id, 1, 126, `${program}: cannot be run: ${runnable}`)
       : failedProcess(id, 1, 127, `${program}: not found: ${runnable}`);

@@ -10,8 +10,7 @@ export type ProbeLanguage = (typeof probeLanguages)[number];
  * program can start others. `setsid`: and put them into a session of their own. `signals`: programs receive signals.
  * `procfs`: `/proc` shows the processes.
  */
-export const traits = ["sh", "python3", "fork", "setsid", "signals", "procfs"] as const;
-export type Trait = (typeof traits)[number];
+export type Trait = "sh" | "python3" | "fork" | "setsid" | "signals" | "procfs";
 
 type Requirements = Readonly<Partial<Record<ProbeLanguage, readonly Trait[]>>>;
 

@@ -225,7 +225,7 @@ export function isReserved(name: string): boolean {
 }
 
 /** Stamps a change. Never the time of the change before, so that two changes can be told apart. */
-export function touch(inode: Inode): void {
+function touch(inode: Inode): void {
   inode.ctime = Date.now();
   inode.mtime = Math.max(inode.ctime, inode.mtime + 1);
 }

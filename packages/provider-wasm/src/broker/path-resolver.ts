@@ -2,7 +2,7 @@ import { FileError } from "./file-error.js";
 import { asDirectory, type DirectoryInode, type FileSystem, type Inode, isReserved } from "./filesystem.js";
 
 /** One named step of a path. */
-export interface Step {
+interface Step {
   readonly name: string;
   readonly inode: Inode;
 }

@@ -3,18 +3,18 @@ import type {
   Attributes,
   FileSystem,
   InodeInfo,
-  Lookup,
   Mount,
   Node,
   Pyodide,
   Stream,
 } from "./emscripten.js";
+import { keepOutOfNameCache, refineOpen, walkAtOnce } from "./emscripten-patches.js";
+import { errno } from "./errno.js";
 import type { HostApi } from "./host-api.js";
 
 /** Largest piece that one call carries; the link's data area is of this size. */
 const chunkSize = 256 * 1024;
-const [appendFlag, createFlag, exclusiveFlag] = [0o2000, 0o100, 0o200];
-const umask = 0o022;
+const appendFlag = 0o2000;
 
 /**
  * Makes the broker's tree the root of Emscripten's file system. Nodes carry an inode number and no state: each lookup
@@ -180,10 +180,6 @@ function caller(python: Pyodide, host: HostApi): Call {
   };
 }
 
-function errno(python: Pyodide, name: string): number {
-  return python.ERRNO_CODES[name] ?? 29;
-}
-
 /** Emscripten hands over a view of the heap as signed or unsigned bytes. */
 function bytes(buffer: Uint8Array, offset: number, length: number): Uint8Array {
   return new Uint8Array(buffer.buffer, buffer.byteOffset + offset, length);
@@ -204,50 +200,4 @@ function removeLocal(FS: FileSystem, path: string): void {
   } catch (error) {
     if (!(error instanceof FS.ErrnoError)) throw error;
   }
-}
-
-/** Emscripten would remember names after a rename; ours are asked for every time. */
-function keepOutOfNameCache(FS: FileSystem): void {
-  const add = FS.hashAddNode;
-  FS.hashAddNode = (node) => {
-    if (node.ino === undefined) add.call(FS, node);
-  };
-}
-
-/** Looks paths up with one call to the broker instead of one for each name. */
-function walkAtOnce(FS: FileSystem, walk: (path: string, follow: boolean) => Lookup, python: Pyodide): void {
-  const { lookupPath } = FS;
-  FS.lookupPath = (path, options = {}) => {
-    const absolute = path.startsWith("/") ? path : `${FS.cwd()}/${path}`;
-    const parts = absolute.split("/").filter((part) => part !== "");
-    if (options.parent) parts.pop();
-    const plain = path !== "" && parts.length > 0 && !parts.includes(".") && !parts.includes("..");
-    if (!plain || /^(?:dev|lib|proc)$/.test(parts[0] ?? "")) return lookupPath.call(FS, path, options);
-    try {
-      const found = walk(`/${parts.join("/")}`, !!options.parent || !!options.follow);
-      if (!found.node && !options.noent_okay) throw new FS.ErrnoError(errno(python, "ENOENT"));
-      return found;
-    } catch (error) {
-      // A link leads to what this worker has of its own.
-      if ((error as { errno?: number }).errno !== errno(python, "EXDEV")) throw error;
-      return lookupPath.call(FS, path, options);
-    }
-  };
-}
-
-/** The umask that Emscripten lacks, and a second try when another worker made the file between lookup and creation. */
-function refineOpen(FS: FileSystem, python: Pyodide): void {
-  const { open, mkdir } = FS;
-  FS.open = (path, flags, mode = 0o666) => {
-    const masked = mode & ~umask;
-    try {
-      return open.call(FS, path, flags, masked);
-    } catch (error) {
-      const raced = (error as { errno?: number }).errno === errno(python, "EEXIST");
-      const creates = typeof flags === "number" && flags & createFlag && !(flags & exclusiveFlag);
-      if (raced && creates) return open.call(FS, path, flags, masked);
-      throw error;
-    }
-  };
-  FS.mkdir = (path, mode = 0o777) => mkdir.call(FS, path, mode & ~umask);
 }

@@ -62,7 +62,7 @@ export interface Stream {
   shared: { handle?: number; references?: number };
 }
 
-export interface NodeOperations {
+interface NodeOperations {
   getattr?(node: Node): Attributes;
   setattr?(node: Node, changes: AttributeChanges): void;
   lookup?(parent: Node, name: string): Node;
@@ -76,7 +76,7 @@ export interface NodeOperations {
   statfs?(): Record<string, number>;
 }
 
-export interface StreamOperations {
+interface StreamOperations {
   open?(stream: Stream): void;
   close?(stream: Stream): void;
   dup?(stream: Stream): void;
@@ -89,7 +89,7 @@ export interface StreamOperations {
   msync?(stream: Stream, buffer: Uint8Array, offset: number, length: number): number;
 }
 
-export interface LookupOptions {
+interface LookupOptions {
   /** Looks up the directory that the last name is in. */
   readonly parent?: boolean;
   /** Goes through a link at the end. */
@@ -118,7 +118,7 @@ export interface FileSystem {
   chdir(path: string): void;
 }
 
-export interface Device {
+interface Device {
   readonly isatty: boolean;
   write?(bytes: Uint8Array): number;
   read?(bytes: Uint8Array): number;
@@ -132,7 +132,7 @@ export interface Pyodide {
   runPython(code: string): unknown;
   pyimport(name: string): { run(call: (...args: never[]) => unknown, sleep: (ms: number) => void): void };
   makeMemorySnapshot(): Uint8Array;
-  setInterruptBuffer(buffer: Uint8Array): void;
+  setInterruptBuffer(buffer: { 0: number }): void;
   setStdin(device: Device): void;
   setStdout(device: Device): void;
   setStderr(device: Device): void;

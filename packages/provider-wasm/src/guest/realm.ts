@@ -85,7 +85,14 @@ function connectStreams(python: Python, host: HostApi): void {
 /** Pyodide reads signal numbers from a view of the realm's own; the worker passes the memory on to the broker. */
 function connectSignals(python: Python, host: HostApi): void {
   const buffer = new SharedArrayBuffer(8);
-  python.setInterruptBuffer(new Uint8Array(buffer, 0, 1));
+  const view = new Int32Array(buffer, 0, 1);
+  // Pyodide reads the number and then writes 0: a signal that came in between would be lost. Reading takes it instead.
+  python.setInterruptBuffer({
+    get 0() {
+      return Atomics.exchange(view, 0, 0);
+    },
+    set 0(_taken) {},
+  });
   host.signals(buffer);
 }
 

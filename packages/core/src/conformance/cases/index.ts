@@ -14,7 +14,9 @@ import { fileCases } from "./files.js";
 import { identityCases } from "./identity.js";
 import { kernelCases } from "./kernel.js";
 import { kernelControlCases } from "./kernel-control.js";
+import { kernelHandleCases } from "./kernel-handles.js";
 import { kernelLanguageCases } from "./kernel-languages.js";
+import { kernelOutputCases } from "./kernel-output.js";
 import { killCases } from "./kill.js";
 import { lifecycleCases } from "./lifecycle.js";
 import { lifetimeCases } from "./lifetime.js";
@@ -23,6 +25,7 @@ import { outputCases } from "./output.js";
 import { outputLimitCases } from "./output-limits.js";
 import { persistenceCases } from "./persistence.js";
 import { processCases } from "./process.js";
+import { processOutputCases } from "./process-output.js";
 import { resourceCases } from "./resources.js";
 import { stdinCases } from "./stdin.js";
 import { symlinkCases } from "./symlinks.js";
@@ -46,6 +49,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...killCases,
   ...deadlineCases,
   ...processCases,
+  ...processOutputCases,
   ...fileCases,
   ...directoryCases,
   ...fileNameCases,
@@ -53,7 +57,9 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...symlinkCases,
   ...archiveCases,
   ...kernelCases,
+  ...kernelOutputCases,
   ...kernelControlCases,
+  ...kernelHandleCases,
   ...kernelLanguageCases,
   ...concurrencyCases,
   ...resourceCases,

@@ -91,4 +91,23 @@ export const lifetimeCases: readonly ConformanceCase[] = [
       assert.equal((await own.exec(program("sleep", "1.6"))).reason, "exited");
     },
   },
+  {
+    id: "lifecycle.idle.transfer",
+    title: "a file that is being written is use",
+    needs: ["lifetime.idle", "files"],
+    async run({ sandbox }) {
+      const own = await sandbox({ lifetime: { idleMs: 700 } });
+      let pieces = 0;
+      const data = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          await pause(400);
+          controller.enqueue(Buffer.from(`${pieces}`));
+          pieces += 1;
+          if (pieces === 4) controller.close();
+        },
+      });
+      await own.files.write("slow", data);
+      assert.equal(await own.files.readText("slow"), "0123");
+    },
+  },
 ];
