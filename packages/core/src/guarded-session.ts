@@ -34,8 +34,8 @@ export function guardSession(
   const end = (reason: "expired" | "destroyed") => {
     tenancy.ended ??= reason;
     clearTimeout(tenancy.timer);
-    onEnd();
-    tenancy.destroying ??= session.destroy().catch((error) => {
+    // One that could not be destroyed may still exist: it stays known, and destroying it can be tried again.
+    tenancy.destroying ??= session.destroy().then(onEnd, (error) => {
       tenancy.destroying = undefined;
       throw error;
     });
@@ -85,7 +85,7 @@ export function guardSession(
     workdir: session.workdir,
     capabilities: session.capabilities,
     native: session.native,
-    files: guardFiles(session.files, guard),
+    files: guardFiles(session.files, guard, touch),
     ...guardOptional(session, guard),
     startClock() {
       const { ttlMs } = tenancy.lifetime;
@@ -138,9 +138,9 @@ function guardWith(use: (operation: string) => void, occupy: (until: Promise<unk
     };
 }
 
-function guardFiles(files: ProviderFiles, guard: Guard): ProviderFiles {
+function guardFiles(files: ProviderFiles, guard: Guard, touch: () => void): ProviderFiles {
   return {
-    read: guard("files.read", files.read.bind(files)),
+    read: guard("files.read", async (...args) => tapped(await files.read(...args), touch)),
     write: guard("files.write", files.write.bind(files)),
     list: guard("files.list", files.list.bind(files)),
     stat: guard("files.stat", files.stat.bind(files)),
@@ -150,6 +150,23 @@ function guardFiles(files: ProviderFiles, guard: Guard): ProviderFiles {
     ...(files.symlink && { symlink: guard("files.symlink", files.symlink.bind(files)) }),
     ...(files.watch && { watch: files.watch.bind(files) }),
   };
+}
+
+/** The same stream, with a call for each piece that is read: reading is use. */
+function tapped(stream: ReadableStream<Uint8Array>, onPiece: () => void): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        onPiece();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** The members that not every provider has and that need nothing but the guard. */

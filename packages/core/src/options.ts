@@ -51,7 +51,7 @@ export interface CreateOptions<Native = unknown> {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly resources?: Resources | undefined;
-  /** Default `none`. */
+  /** Default `none`; a provider that has no `network.none` refuses an explicit `none` and isolates nothing. */
   readonly network?: NetworkPolicy | undefined;
   readonly lifetime?: Lifetime | undefined;
   /** Ports that will be reached from outside. */
