@@ -206,6 +206,11 @@ const execOptions = z.strictObject({
   user: z.string().min(1).optional(),
 });
 
+const cellOptions = z.strictObject({
+  ...run,
+  interruptGraceMs: z.number().nonnegative().max(60_000).optional(),
+});
+
 const range = { offset: bytes.optional(), length: bytes.optional(), signal: signal.optional() };
 
 const schemas = {
@@ -213,11 +218,10 @@ const schemas = {
   create: createOptions,
   exec: execOptions,
   spawn: execOptions.extend({ pty: ptySize.optional() }),
-  runCode: z.strictObject({
-    ...run,
+  cell: cellOptions,
+  runCode: cellOptions.extend({
     language: z.enum(kernelLanguages).optional(),
     kernel: z.string().min(1).optional(),
-    interruptGraceMs: z.number().nonnegative().max(60_000).optional(),
   }),
   kernel: z.strictObject({
     language: z.enum(kernelLanguages).optional(),
