@@ -12,7 +12,7 @@ const known = "known";
 const seen = new WeakMap<Sandbox, Map<string, string>>();
 
 /** What a run gave, and the files under the working directory that are new or different since the run before it. */
-export interface Run<Result> {
+interface Observed<Result> {
   readonly ended: Result;
   readonly changed: readonly FileInfo[];
 }
@@ -22,7 +22,7 @@ export async function observingFiles<Result>(
   sandbox: Sandbox,
   signal: AbortSignal,
   run: () => Promise<Result>,
-): Promise<Run<Result>> {
+): Promise<Observed<Result>> {
   if (!seen.has(sandbox)) seen.set(sandbox, marksOf(await filesOf(sandbox)));
   const ended = await run();
   return { ended, changed: signal.aborted ? [] : await changesIn(sandbox) };

@@ -17,7 +17,7 @@ import { toolsFor } from "./tools.js";
 import { version } from "./version.js";
 
 const instructions =
-  "Runs code in isolated sandboxes. State stays between calls: define once, reuse later. A failing program is an ordinary result; read its output and go on. Long output is cut in the middle: write it to a file and read parts of it.";
+  "Runs code in isolated sandboxes. State stays between calls: define once, reuse later. A failing program is an ordinary result; read its output and go on. Long output is cut in the middle; a file named in the result has all of it.";
 
 /**
  * An MCP server over the shared runtime, for one connection (stdio, in memory) or one request (HTTP), without a
