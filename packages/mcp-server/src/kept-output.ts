@@ -1,11 +1,14 @@
 import { posix } from "node:path";
 import { type Captured, type Sandbox, SandboxError } from "@sandkit/core";
 import { report } from "./report.js";
+import { within } from "./within.js";
 
 /** Where streams are kept, below the working directory; a look at what a run left passes over it. */
 const folder = ".sandkit";
 /** Streams kept in one sandbox; older ones are removed, so that they do not fill it. */
 const maxKept = 6;
+/** How long one of them may take, in milliseconds. */
+const writeMs = 10_000;
 
 /** What became of a stream that is too long to show. */
 export interface KeptStream {
@@ -52,7 +55,7 @@ async function keep(sandbox: Sandbox, path: string, captured: Captured, signal: 
   // The text says where its middle is missing; whole bytes are exact.
   const data = captured.truncated ? Buffer.from(captured.text) : captured.bytes;
   try {
-    await sandbox.files.write(path, data, { signal });
+    await within(writeMs, "files.write", sandbox.files.write(path, data, { signal }));
     return { path, size: data.length };
   } catch (error) {
     // The run has ended and its result counts, with head and tail of its output.
@@ -65,7 +68,7 @@ async function removeOld(sandbox: Sandbox, { paths }: Shelf): Promise<void> {
   await Promise.all(
     old.map(async (path) => {
       try {
-        await sandbox.files.remove(path);
+        await within(writeMs, "files.remove", sandbox.files.remove(path));
       } catch (error) {
         report(`${path} could not be removed from a sandbox`, error);
       }

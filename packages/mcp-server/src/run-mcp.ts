@@ -54,8 +54,9 @@ export async function runMcp(argv: readonly string[], env: NodeJS.ProcessEnv = p
     });
     process.stderr.write(`sandkit-mcp listens at ${server.url}\n`);
     if (!env.SANDKIT_TOKEN) process.stderr.write(`Authorization: Bearer ${server.token}\n`);
-    await terminated();
-    await server.close();
+    const hurry = new AbortController();
+    await terminated(() => hurry.abort());
+    await server.close(hurry.signal);
     return 0;
   } catch (error) {
     return fail(error);
@@ -114,8 +115,15 @@ function fail(error: unknown): number {
   return 2;
 }
 
-function terminated(): Promise<void> {
+/** Resolves at the first signal; none ends the process by itself, for sandboxes are to be ended first. */
+function terminated(onAgain: () => void): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => resolve());
+    let seen = false;
+    const heard = () => {
+      if (seen) onAgain();
+      seen = true;
+      resolve();
+    };
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, heard);
   });
 }

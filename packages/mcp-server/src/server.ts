@@ -10,6 +10,7 @@ import type { Principal } from "./principal.js";
 import { Progress } from "./progress.js";
 import { fileTemplate, parseLink, readLinked, resourceError } from "./resources.js";
 import { errorResult } from "./result/error-result.js";
+import { abridged } from "./result/text.js";
 import type { Runtime } from "./runtime.js";
 import type { Surface } from "./surface.js";
 import type { ToolContext } from "./tools/tool.js";
@@ -78,7 +79,7 @@ async function callTool(
     const known = tools.map(({ name }) => name).join(", ");
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `there is no tool "${params.name}": the tools are ${known}`,
+      `there is no tool "${abridged(params.name, 100)}": the tools are ${known}`,
     );
   }
   const { signal } = context.mcpReq;

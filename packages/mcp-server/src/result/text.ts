@@ -59,12 +59,25 @@ function share(wanted: readonly number[], budget: number): number[] {
 function headAndTail(section: Section, budget: number): string {
   const { text, totalBytes, remedy = "write long output to a file and read parts of it" } = section;
   if (text.length <= budget) return text;
-  const half = Math.floor(budget / 2);
-  const head = text.slice(0, wholeCharacters(text, half));
-  const tail = text.slice(wholeCharacters(text, text.length - half));
+  const { head, tail } = ends(text, budget);
   const total = totalBytes ?? Buffer.byteLength(text);
   const leftOut = total - Buffer.byteLength(head) - Buffer.byteLength(tail);
   return `${head}\n[... ${size(leftOut)} of ${size(total)} left out here: ${remedy} ...]\n${tail}`;
+}
+
+/** A text within a number of characters: its middle gives way. */
+export function abridged(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const { head, tail } = ends(text, maxChars - 3);
+  return `${head} … ${tail}`;
+}
+
+function ends(text: string, budget: number): { head: string; tail: string } {
+  const half = Math.floor(budget / 2);
+  return {
+    head: text.slice(0, wholeCharacters(text, half)),
+    tail: text.slice(wholeCharacters(text, text.length - half)),
+  };
 }
 
 // A border inside a surrogate pair moves in front of it.
