@@ -46,10 +46,7 @@ export async function runMcp(argv: readonly string[], env: NodeJS.ProcessEnv = p
       configPath: path,
       host: values.host,
       port: portOf(values.port),
-      token: (env.SANDKIT_TOKEN ?? "")
-        .split(",")
-        .map((token) => token.trim())
-        .filter(Boolean),
+      token: tokensOf(env.SANDKIT_TOKEN),
       allowedHosts: values["allow-host"],
     });
     process.stderr.write(`sandkit-mcp listens at ${server.url}\n`);
@@ -89,6 +86,16 @@ function parse(argv: readonly string[]) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+function tokensOf(text = ""): string[] {
+  const tokens = text
+    .split(",")
+    .map((token) => token.trim())
+    .filter(Boolean);
+  // Otherwise a token would be made that nobody is told.
+  if (text !== "" && tokens.length === 0) throw new ConfigError("SANDKIT_TOKEN holds no token: set one, or unset it");
+  return tokens;
 }
 
 function portOf(text: string | undefined): number {

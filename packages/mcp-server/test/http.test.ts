@@ -221,6 +221,12 @@ describe("the program", () => {
     expect(raw.stdout).toBe("");
   });
 
+  it("refuses a SANDKIT_TOKEN without a token, which nobody could send", async () => {
+    await using raw = new RawServer(["http", "--port", "0"], { SANDKIT_TOKEN: " , " });
+    expect(await raw.exited).toEqual([2, null]);
+    expect(raw.stderr).toContain("SANDKIT_TOKEN holds no token");
+  });
+
   it("ends at once, and in order, when told to end a second time", async () => {
     await using raw = new RawServer(["http", "--port", "0", "--config", folder.path], { SANDKIT_TOKEN: "secret" });
     const client = await connect("secret", await listening(raw));
