@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { createTarDecoder, createTarPacker, type ParsedTarEntry, type TarHeader } from "modern-tar";
-import { SandboxError } from "./errors.js";
+import { messageOf, SandboxError } from "./errors.js";
 import type { FileInfo, ProviderFiles } from "./provider.js";
 
 /** Packs a directory; names in the archive are relative to it. Devices and sockets have no form in it: `INVALID`. */
@@ -72,7 +72,7 @@ async function* decode(tar: ReadableStream<Uint8Array>): AsyncGenerator<ParsedTa
     for await (const entry of tar.pipeThrough(createTarDecoder({ strict: true }))) yield entry;
   } catch (cause) {
     if (cause instanceof SandboxError) throw cause;
-    throw new SandboxError("INVALID", `not a readable tar archive: ${cause instanceof Error ? cause.message : cause}`, {
+    throw new SandboxError("INVALID", `not a readable tar archive: ${messageOf(cause)}`, {
       operation: "files.importTar",
       cause,
     });

@@ -23,10 +23,9 @@ export async function createSandbox<Native = unknown>(
   const session = await createSession(provider, options);
   const sandbox = new Sandbox(session, options.approve);
   try {
-    const { origin } = await session.info();
-    if (options.files && origin === "created") await sandbox.files.writeAll(options.files);
+    if (options.files && (await session.info()).origin === "created") await sandbox.files.writeAll(options.files);
   } catch (error) {
-    await session.destroy();
+    await discard(session, options.name);
     throw error;
   }
   return sandbox;
@@ -49,7 +48,7 @@ export async function attachSandbox(
 ): Promise<Sandbox> {
   const where = { provider: provider.name, sandboxId: ref.id, operation: "attach" };
   if (ref.provider !== provider.name) {
-    const message = `sandbox ${ref.id} belongs to provider "${ref.provider}", not "${provider.name}"`;
+    const message = `sandbox ${ref.id} belongs to provider "${ref.provider}", not "${provider.name}": pass that provider`;
     throw new SandboxError("INVALID", message, where);
   }
   requireFeature(provider, "attach", "attachSandbox");
@@ -99,7 +98,7 @@ function networkFeature(network: CreateOptions["network"]): Feature {
   return network === "none" || network === undefined ? "network.none" : "network.allowlist";
 }
 
-/** Bounds the creation; one that comes too late is destroyed. */
+/** Bounds the creation; a new sandbox that comes too late is destroyed. */
 async function createSession<Native>(
   provider: Provider<Native>,
   options: CreateOptions<Native>,
@@ -116,9 +115,16 @@ async function createSession<Native>(
   try {
     return await unlessAborted(creating, signal);
   } catch (error) {
-    creating.then((late) => late.destroy()).catch(() => undefined);
+    // The caller has an answer already; what goes wrong from here on is found by `reap`.
+    creating.then((late) => discard(late, options.name)).catch(() => undefined);
     throw error;
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Ends a sandbox that nobody will get. One that was there before, found by its name, lives on. */
+async function discard(session: ProviderSession, name: string | undefined): Promise<void> {
+  if (name !== undefined && (await session.info()).origin === "attached") return;
+  await session.destroy();
 }

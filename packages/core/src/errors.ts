@@ -107,6 +107,10 @@ export class SandboxError extends Error {
 /** Turns anything thrown into a {@link SandboxError}; one that is already passes through unchanged. */
 export function toSandboxError(reason: unknown, fallback: ErrorCode, details: SandboxErrorDetails = {}): SandboxError {
   if (reason instanceof SandboxError) return reason;
-  const message = reason instanceof Error ? reason.message : String(reason);
-  return new SandboxError(fallback, message, { ...details, cause: reason });
+  return new SandboxError(fallback, messageOf(reason), { ...details, cause: reason });
+}
+
+/** What anything thrown says. */
+export function messageOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason);
 }

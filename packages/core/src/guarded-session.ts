@@ -2,6 +2,9 @@ import { SandboxError } from "./errors.js";
 import type { Lifetime } from "./options.js";
 import type { ProviderFiles, ProviderKernel, ProviderProcess, ProviderSession, SandboxInfo } from "./provider.js";
 
+/** When an expired sandbox that could not be destroyed is tried again. */
+const retryMs = 10_000;
+
 /** The life of one sandbox, shared by every handle on it. */
 export interface Tenancy {
   readonly provider: string;
@@ -34,12 +37,19 @@ export function guardSession(
   const end = (reason: "expired" | "destroyed") => {
     tenancy.ended ??= reason;
     clearTimeout(tenancy.timer);
-    onEnd();
-    tenancy.destroying ??= session.destroy().catch((error) => {
+    // One that could not be destroyed may still exist: it stays known, and destroying it can be tried again.
+    tenancy.destroying ??= session.destroy().then(onEnd, (error) => {
       tenancy.destroying = undefined;
       throw error;
     });
     return tenancy.destroying;
+  };
+
+  const expire = () => {
+    end("expired").catch(() => {
+      tenancy.timer = setTimeout(expire, retryMs);
+      tenancy.timer.unref();
+    });
   };
 
   const schedule = () => {
@@ -52,7 +62,7 @@ export function guardSession(
     const delay = Math.min(Math.max(0, next - Date.now()), 2 ** 31 - 1);
     tenancy.timer = setTimeout(() => {
       if (Date.now() < next) schedule();
-      else end("expired").catch(() => undefined);
+      else expire();
     }, delay);
     tenancy.timer.unref();
   };
@@ -85,7 +95,7 @@ export function guardSession(
     workdir: session.workdir,
     capabilities: session.capabilities,
     native: session.native,
-    files: guardFiles(session.files, guard),
+    files: guardFiles(session.files, guard, use, touch),
     ...guardOptional(session, guard),
     startClock() {
       const { ttlMs } = tenancy.lifetime;
@@ -138,9 +148,15 @@ function guardWith(use: (operation: string) => void, occupy: (until: Promise<unk
     };
 }
 
-function guardFiles(files: ProviderFiles, guard: Guard): ProviderFiles {
+function guardFiles(
+  files: ProviderFiles,
+  guard: Guard,
+  use: (operation: string) => void,
+  touch: () => void,
+): ProviderFiles {
+  const watch = files.watch?.bind(files);
   return {
-    read: guard("files.read", files.read.bind(files)),
+    read: guard("files.read", async (...args) => tapped(await files.read(...args), touch)),
     write: guard("files.write", files.write.bind(files)),
     list: guard("files.list", files.list.bind(files)),
     stat: guard("files.stat", files.stat.bind(files)),
@@ -148,8 +164,30 @@ function guardFiles(files: ProviderFiles, guard: Guard): ProviderFiles {
     move: guard("files.move", files.move.bind(files)),
     remove: guard("files.remove", files.remove.bind(files)),
     ...(files.symlink && { symlink: guard("files.symlink", files.symlink.bind(files)) }),
-    ...(files.watch && { watch: files.watch.bind(files) }),
+    ...(watch && {
+      watch(path, options) {
+        use("files.watch");
+        return watch(path, options);
+      },
+    }),
   };
+}
+
+/** The same stream, with a call for each piece that is read: reading is use. */
+function tapped(stream: ReadableStream<Uint8Array>, onPiece: () => void): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        onPiece();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** The members that not every provider has and that need nothing but the guard. */

@@ -27,7 +27,7 @@ export interface Lifetime {
 /** What is asked of the network: nothing, named hosts, package indexes only, or everything. */
 export type NetworkPolicy = "none" | "full" | "packages" | { readonly allow: readonly string[] };
 
-/** What `approve` is asked about: exactly what is going to run. */
+/** What `approve` is asked about: exactly what is going to run. Input (`stdin`) is not part of it. */
 export interface ApprovalRequest {
   readonly kind: "exec" | "code";
   /** The command string, or the code of the cell. */
@@ -35,6 +35,10 @@ export interface ApprovalRequest {
   /** The argument list, for a command without a shell. */
   readonly argv?: readonly string[] | undefined;
   readonly language?: KernelLanguage | undefined;
+  /** Absolute; absent: the sandbox's `workdir`. */
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly user?: string | undefined;
 }
 
 /** How a sandbox is made. Every option is honoured or refused by name. */
@@ -51,7 +55,7 @@ export interface CreateOptions<Native = unknown> {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly resources?: Resources | undefined;
-  /** Default `none`. */
+  /** Default `none`; a provider that has no `network.none` refuses an explicit `none` and isolates nothing. */
   readonly network?: NetworkPolicy | undefined;
   readonly lifetime?: Lifetime | undefined;
   /** Ports that will be reached from outside. */
@@ -82,7 +86,10 @@ export interface OutputChunk {
 
 /** Bounds of one run, for commands and cells alike. */
 export interface RunOptions {
-  /** The whole process tree is dead when the promise settles. In milliseconds; default: none. */
+  /**
+   * The whole process tree is dead when the promise settles. The clock starts with the program, after approval and
+   * after its turn has come. In milliseconds; default: none.
+   */
   readonly timeoutMs?: number | undefined;
   /** Ends the run like a timeout does; the result's reason is `aborted`. */
   readonly signal?: AbortSignal | undefined;
@@ -206,6 +213,11 @@ const execOptions = z.strictObject({
   user: z.string().min(1).optional(),
 });
 
+const cellOptions = z.strictObject({
+  ...run,
+  interruptGraceMs: z.number().nonnegative().max(60_000).optional(),
+});
+
 const range = { offset: bytes.optional(), length: bytes.optional(), signal: signal.optional() };
 
 const schemas = {
@@ -213,11 +225,10 @@ const schemas = {
   create: createOptions,
   exec: execOptions,
   spawn: execOptions.extend({ pty: ptySize.optional() }),
-  runCode: z.strictObject({
-    ...run,
+  cell: cellOptions,
+  runCode: cellOptions.extend({
     language: z.enum(kernelLanguages).optional(),
     kernel: z.string().min(1).optional(),
-    interruptGraceMs: z.number().nonnegative().max(60_000).optional(),
   }),
   kernel: z.strictObject({
     language: z.enum(kernelLanguages).optional(),

@@ -105,7 +105,7 @@ function grow(buffer: Uint8Array<ArrayBuffer>, used: number, needed: number, lim
 }
 
 /** Joins two pieces into a new array. */
-export function concatenate(first: Uint8Array, second: Uint8Array): Uint8Array {
+function concatenate(first: Uint8Array, second: Uint8Array): Uint8Array {
   const joined = new Uint8Array(first.length + second.length);
   joined.set(first);
   joined.set(second, first.length);

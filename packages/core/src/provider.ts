@@ -157,7 +157,7 @@ export interface ProviderProcess {
   /**
    * Exact bytes, pulled by core. What is not pulled must, after at most a bounded buffer, hold up the program.
    * Both end no later than soon after the leader has ended and what it wrote has been read, even when a background
-   * child still holds the pipe; what such a child writes later is discarded.
+   * child still holds the pipe; what such a child writes later is discarded. Cancelled, a stream discards what comes.
    */
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array>;
@@ -178,7 +178,8 @@ export interface ProviderProcess {
 
   /**
    * Settles when the last process of the tree has ended, and never before `exited`: background children, new
-   * sessions (`setsid`) and double forks count. Core believes nothing else about death.
+   * sessions (`setsid`) and double forks count; output that nobody has read yet does not. Core believes nothing else
+   * about death.
    */
   readonly gone: Promise<void>;
 
@@ -227,7 +228,7 @@ export interface ProviderFiles {
   /** Makes a directory and its parents; content with one that is there. `FILE_EXISTS` when a file has the name. */
   mkdir(path: string): Promise<void>;
 
-  /** Renames; replaces a file that is there. Makes the parents of `to`. */
+  /** Renames, like rename(2): replaces a file or an empty directory that is there. Makes the parents of `to`. */
   move(from: string, to: string): Promise<void>;
 
   /**

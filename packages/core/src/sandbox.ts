@@ -2,10 +2,11 @@ import type { Capabilities } from "./capabilities.js";
 import { requireFeature } from "./capabilities.js";
 import { unlessAborted } from "./deadline.js";
 import { describeSandbox } from "./describe.js";
-import { SandboxError } from "./errors.js";
+import { messageOf, SandboxError } from "./errors.js";
 import type { ExecResult } from "./exec.js";
 import { Files } from "./files.js";
-import { type CellResult, Kernel } from "./kernel/kernel.js";
+import type { CellResult, Kernel } from "./kernel/kernel.js";
+import { Kernels } from "./kernel/kernels.js";
 import {
   type ApprovalRequest,
   type CreateOptions,
@@ -21,6 +22,7 @@ import { Process, type ProcessInfo } from "./process.js";
 import { ProcessTable } from "./process-table.js";
 import type { PortInfo, ProviderProcess, ProviderSession, SandboxInfo, SandboxRef, SnapshotInfo } from "./provider.js";
 import { execResult } from "./result.js";
+import type { Abandon } from "./tree-killer.js";
 
 /** A command: a string is run by `sh -c`, an array without a shell. */
 export type Command = string | readonly string[];
@@ -41,7 +43,7 @@ export class Sandbox implements AsyncDisposable {
   readonly #session: ProviderSession;
   readonly #approve: Approve;
   readonly #processes = new ProcessTable();
-  readonly #kernels = new Map<string, Kernel>();
+  readonly #kernels: Kernels;
   #destroyed: Promise<void> | undefined;
 
   /** For core alone; users call `createSandbox` or `attachSandbox`. */
@@ -56,6 +58,11 @@ export class Sandbox implements AsyncDisposable {
       workdir: session.workdir,
       files: session.files,
       assertAlive: (operation) => this.#assertAlive(operation),
+    });
+    this.#kernels = new Kernels({
+      session,
+      approve: (code, language) => this.#askApproval({ kind: "code", code, language }),
+      abandon: this.#abandon,
     });
   }
 
@@ -111,23 +118,19 @@ export class Sandbox implements AsyncDisposable {
    */
   async runCode(code: string, options: RunCodeOptions = {}): Promise<CellResult> {
     checkOptions("runCode", options);
-    const { language, kernel: id, ...bounds } = options;
-    return (await this.#kernelFor(id, language)).run(code, bounds);
+    this.#assertAlive("runCode");
+    const { language, kernel, ...bounds } = options;
+    return this.#kernels.find(kernel, language).run(code, bounds);
   }
 
-  /** A kernel of one's own, or the existing one of that id. */
+  /**
+   * A kernel of one's own, or the existing one of that id.
+   * @throws SandboxError `KERNEL_UNAVAILABLE`; `CONFLICT` when the existing one was made with other options
+   */
   async kernel(request: KernelRequest = {}): Promise<Kernel> {
     checkOptions("kernel", request);
-    const existing = request.id === undefined ? undefined : this.#kernels.get(request.id);
-    if (existing) return existing;
-    const kernel = this.#newKernel(request);
-    try {
-      await kernel.start();
-    } catch (error) {
-      this.#kernels.delete(kernel.id);
-      throw error;
-    }
-    return kernel;
+    this.#assertAlive("kernel");
+    return this.#kernels.open(request);
   }
 
   /** Makes a port of the sandbox reachable. @throws SandboxError `UNSUPPORTED` without `ports` */
@@ -198,10 +201,9 @@ export class Sandbox implements AsyncDisposable {
     const cwd = options.cwd === undefined ? undefined : resolvePath(this.workdir, options.cwd, operation);
     const { env, mergeStderr, user, pty, signal } = options;
     signal?.throwIfAborted();
-    const code = typeof command === "string" ? command : command.join(" ");
-    const request: ApprovalRequest =
-      typeof command === "string" ? { kind: "exec", code } : { kind: "exec", code, argv };
-    await unlessAborted(this.#askApproval(request), signal);
+    const asked = typeof command === "string" ? { code: command } : { code: command.join(" "), argv };
+    const given = { ...(cwd !== undefined && { cwd }), ...(env && { env }), ...(user !== undefined && { user }) };
+    await unlessAborted(this.#askApproval({ kind: "exec", ...asked, ...given }), signal);
     return this.#adopt(
       await this.#session.spawn(argv, { cwd, env, stdin, mergeStderr, user, pty, signal }),
       command,
@@ -212,8 +214,7 @@ export class Sandbox implements AsyncDisposable {
   #adopt(found: ProviderProcess, command: Command, options: SpawnProcessOptions): Process {
     const process = new Process(found, command, options, {
       provider: this.ref.provider,
-      sandboxId: this.ref.id,
-      abandon: () => this.#abandon(),
+      abandon: this.#abandon,
     });
     this.#processes.add(process);
     return process;
@@ -221,8 +222,10 @@ export class Sandbox implements AsyncDisposable {
 
   #argv(command: Command, operation: string): readonly string[] {
     if (typeof command === "string") {
-      if (command.trim() === "") throw this.#invalid(operation, "the command is empty");
-      if (command.includes("\0")) throw this.#invalid(operation, "a command cannot contain NUL");
+      if (command.trim() === "")
+        throw this.#invalid(operation, "the command is empty: give a command line or an argument array");
+      if (command.includes("\0"))
+        throw this.#invalid(operation, "a command cannot contain NUL: write such data to a file or to stdin");
       this.#require(
         "exec",
         "a command string",
@@ -233,47 +236,12 @@ export class Sandbox implements AsyncDisposable {
     if (!Array.isArray(command) || command.length === 0 || !command.every((word) => typeof word === "string")) {
       throw this.#invalid(operation, "a command is a string, or an array of strings that begins with the program");
     }
-    if (command[0] === "") throw this.#invalid(operation, "the program has no name");
-    if (command.some((word) => word.includes("\0"))) throw this.#invalid(operation, "an argument cannot contain NUL");
+    if (command[0] === "")
+      throw this.#invalid(operation, "the first word of a command is the program, and it is empty");
+    if (command.some((word) => word.includes("\0")))
+      throw this.#invalid(operation, "an argument cannot contain NUL: write such data to a file or to stdin");
     this.#require("exec.argv", "a command array");
-    return command;
-  }
-
-  #newKernel(request: KernelRequest): Kernel {
-    const language = request.language ?? "python";
-    const start = this.#session.kernel?.bind(this.#session);
-    if (!start) throw this.#noKernel(language);
-    this.#require(`kernel.${language === "typescript" ? "javascript" : language}`, `language "${language}"`);
-    const { env } = request;
-    const cwd = request.cwd === undefined ? undefined : resolvePath(this.workdir, request.cwd, "kernel");
-    const kernel = new Kernel(language, request.id, {
-      provider: this.ref.provider,
-      sandboxId: this.ref.id,
-      start: () => start({ language, cwd, env }),
-      approve: (code) => this.#askApproval({ kind: "code", code, language }),
-      abandon: () => this.#abandon(),
-      onClose: () => this.#kernels.delete(kernel.id),
-    });
-    this.#kernels.set(kernel.id, kernel);
-    return kernel;
-  }
-
-  async #kernelFor(id: string | undefined, language: KernelRequest["language"]): Promise<Kernel> {
-    this.#assertAlive("runCode");
-    if (id === undefined)
-      return this.#kernels.get(language ?? "python") ?? this.#newKernel({ language, id: language ?? "python" });
-    const kernel = this.#kernels.get(id);
-    if (!kernel) {
-      throw new SandboxError(
-        "NOT_FOUND",
-        `no kernel "${id}" in sandbox ${this.ref.id}: make it with sandbox.kernel`,
-        this.#where("runCode"),
-      );
-    }
-    if (language !== undefined && language !== kernel.language) {
-      throw this.#invalid("runCode", `kernel "${id}" speaks ${kernel.language}, not ${language}`);
-    }
-    return kernel;
+    return [...command];
   }
 
   async #askApproval(request: ApprovalRequest): Promise<void> {
@@ -282,14 +250,10 @@ export class Sandbox implements AsyncDisposable {
     try {
       approved = await this.#approve(request);
     } catch (cause) {
-      throw new SandboxError(
-        "DENIED",
-        `approval failed, so nothing ran: ${cause instanceof Error ? cause.message : cause}`,
-        {
-          ...this.#where(request.kind === "code" ? "runCode" : "exec"),
-          cause,
-        },
-      );
+      throw new SandboxError("DENIED", `approval failed, so nothing ran: ${messageOf(cause)}`, {
+        ...this.#where(request.kind === "code" ? "runCode" : "exec"),
+        cause,
+      });
     }
     if (approved === true) return;
     throw new SandboxError(
@@ -326,9 +290,13 @@ export class Sandbox implements AsyncDisposable {
     return member.bind(this.#session) as NonNullable<ProviderSession[Name]>;
   }
 
-  async #abandon(): Promise<void> {
-    await this.destroy().catch(() => undefined);
-  }
+  readonly #abandon: Abandon = async (why, operation, cause) => {
+    const next = await this.destroy().then(
+      () => "so its sandbox was destroyed: create a new one",
+      (error) => `and its sandbox could not be destroyed (${messageOf(error)}): call destroy again`,
+    );
+    throw new SandboxError("SANDBOX_LOST", `${why}, ${next}`, { ...this.#where(operation), cause });
+  };
 
   #require(feature: Parameters<typeof requireFeature>[1], asked: string, hint?: string): void {
     requireFeature({ name: this.ref.provider, capabilities: this.capabilities }, feature, asked, hint);
@@ -340,14 +308,6 @@ export class Sandbox implements AsyncDisposable {
       "NOT_FOUND",
       `sandbox ${this.ref.id} was destroyed: create a new one`,
       this.#where(operation),
-    );
-  }
-
-  #noKernel(language: string): SandboxError {
-    return new SandboxError(
-      "UNSUPPORTED",
-      `provider "${this.ref.provider}" has no kernels, so no ${language} cells: use exec`,
-      this.#where("kernel"),
     );
   }
 

@@ -66,11 +66,13 @@ export class SessionRegistry {
   }
 
   #named(name: string): Entry | undefined {
-    return [...this.#entries.values()].find((entry) => entry.name === name);
+    return [...this.#entries.values()].find((entry) => entry.name === name && !entry.tenancy.ended);
   }
 
   /** Forgets a session whose backend has died by itself. */
   async #lives(entry: Entry): Promise<boolean> {
+    await entry.tenancy.destroying?.catch(() => undefined);
+    if (!this.#entries.has(entry.id)) return false;
     const session = await entry.session.catch(() => undefined);
     if (session && (await session.info()).state !== "gone") return true;
     this.#entries.delete(entry.id);

@@ -1,16 +1,19 @@
 import { settlesWithin } from "./deadline.js";
-import { SandboxError } from "./errors.js";
 import type { ProviderProcess } from "./provider.js";
 
 /** How long a tree may take to be gone after SIGKILL before the sandbox is given up. */
 const deathMs = 5_000;
 
+/**
+ * Gives a sandbox up because something in it can no longer be told dead from alive: destroys it.
+ * @throws SandboxError `SANDBOX_LOST`, always
+ */
+export type Abandon = (why: string, operation: string, cause?: unknown) => Promise<never>;
+
 /** What a process needs to know of the sandbox that it runs in. */
 export interface ProcessOwner {
   readonly provider: string;
-  readonly sandboxId: string;
-  /** Gives the sandbox up: its processes can no longer be told dead from alive. */
-  readonly abandon: () => Promise<void>;
+  readonly abandon: Abandon;
 }
 
 /** Ends the process tree of one program, and believes it dead only when the provider has confirmed it. */
@@ -25,6 +28,8 @@ export class TreeKiller {
   #settle: (outcome: Promise<void>) => void = () => undefined;
   #begun = false;
   #dead = false;
+  /** Why a signal did not get through: not the last word, but the likely cause when the tree lives on. */
+  #unsent: unknown;
 
   constructor(process: ProviderProcess, owner: ProcessOwner) {
     this.#process = process;
@@ -52,30 +57,36 @@ export class TreeKiller {
       this.#begun = true;
       this.#settle(this.#end(graceMs));
     } else if (graceMs === 0) {
-      // Whatever goes wrong here goes wrong in the end that has begun, and is told there.
-      this.#process.kill("SIGKILL").catch(() => undefined);
+      this.#send("SIGKILL");
     }
     return this.outcome;
   }
 
   async #end(graceMs: number): Promise<void> {
     if (graceMs > 0) {
-      await this.#process.kill("SIGTERM");
+      await settlesWithin(this.#send("SIGTERM"), graceMs);
       if (await this.#goneWithin(graceMs)) return;
     }
-    await this.#process.kill("SIGKILL");
+    this.#send("SIGKILL");
     if (await this.#goneWithin(deathMs)) return;
-    await this.#owner.abandon();
-    throw new SandboxError(
-      "SANDBOX_LOST",
-      `process ${this.#process.id} was not confirmed dead within ${deathMs} ms of SIGKILL, so its sandbox was destroyed: create a new one`,
-      { provider: this.#owner.provider, sandboxId: this.#owner.sandboxId, operation: "kill" },
-    );
+    await this.#owner.abandon(`process ${this.#process.id} was not confirmed dead after SIGKILL`, "kill", this.#unsent);
   }
 
+  /** Never rejects: what counts is whether the tree is gone. */
+  async #send(signal: string): Promise<void> {
+    try {
+      await this.#process.kill(signal);
+    } catch (cause) {
+      this.#unsent = cause;
+    }
+  }
+
+  /** A `gone` that rejects confirms nothing. */
   async #goneWithin(ms: number): Promise<boolean> {
-    if (!(await settlesWithin(this.#process.gone, ms))) return false;
-    this.#dead = true;
-    return true;
+    const confirmed = this.#process.gone.then(() => {
+      this.#dead = true;
+    });
+    await settlesWithin(confirmed, ms);
+    return this.#dead;
   }
 }

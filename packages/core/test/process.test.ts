@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { SandboxError } from "../src/errors.js";
 import { Process } from "../src/process.js";
 import type { ProcessExit, ProviderProcess } from "../src/provider.js";
 
@@ -28,7 +29,12 @@ function providerProcess() {
   return { process, exit, bury, signals };
 }
 
-const owner = () => ({ provider: "test", sandboxId: "s", abandon: vi.fn(async () => undefined) });
+const owner = () => ({
+  provider: "test",
+  abandon: vi.fn(async (why: string) => {
+    throw new SandboxError("SANDBOX_LOST", why);
+  }),
+});
 
 describe("Process", () => {
   it("gives the sandbox up when death is not confirmed", { timeout: 15_000 }, async () => {
@@ -117,5 +123,29 @@ describe("Process", () => {
     bury();
     await killed;
     expect(running.info.running).toBe(false);
+  });
+
+  it("gives the sandbox up when what became of the tree cannot be known", async () => {
+    const { process, exit } = providerProcess();
+    const lost = owner();
+    const gone = Promise.reject(new Error("channel closed"));
+    const running = new Process({ ...process, gone }, ["x"], { killGraceMs: 10 }, lost);
+    exit({ exitCode: 0 });
+    await expect(running.kill()).rejects.toMatchObject({ code: "SANDBOX_LOST" });
+    expect(lost.abandon).toHaveBeenCalledOnce();
+  });
+
+  it("goes on to SIGKILL when SIGTERM fails or hangs", async () => {
+    for (const answer of [() => Promise.reject(new Error("no route")), () => new Promise<void>(() => undefined)]) {
+      const { process, exit, bury } = providerProcess();
+      const kill = async (signal: string) => {
+        if (signal === "SIGTERM") return answer();
+        exit({ exitCode: null, signal });
+        bury();
+      };
+      const running = new Process({ ...process, kill }, ["x"], { killGraceMs: 10 }, owner());
+      await running.kill();
+      expect(await running.wait()).toMatchObject({ reason: "signaled", signal: "SIGKILL" });
+    }
   });
 });

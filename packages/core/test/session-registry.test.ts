@@ -145,4 +145,35 @@ describe("SessionRegistry", () => {
     exit();
     await vi.waitFor(() => expect(destroy).toHaveBeenCalledOnce());
   });
+
+  it("keeps a session that could not be destroyed, for another try", async () => {
+    const registry = new SessionRegistry("test");
+    const { made, destroy } = session("x");
+    destroy.mockRejectedValueOnce(new Error("still there"));
+    const guarded = await registry.create({ name: "a" }, async () => made);
+    await expect(guarded.destroy()).rejects.toThrow("still there");
+    const next = await registry.create({ name: "a" }, async ({ id }) => session(id).made);
+    expect(next.ref.id).not.toBe("x");
+    await guarded.destroy();
+    expect(destroy).toHaveBeenCalledTimes(2);
+  });
+
+  it("counts every piece of a file that is read as use", async () => {
+    const registry = new SessionRegistry("test");
+    const { made, destroy } = session("x");
+    const pieces = new ReadableStream<Uint8Array>(
+      { pull: (controller) => controller.enqueue(new Uint8Array(1)) },
+      { highWaterMark: 0 },
+    );
+    made.files.read = async () => pieces;
+    const guarded = await registry.create({ lifetime: { idleMs: 200 } }, async () => made);
+    const reader = (await guarded.files.read("/x")).getReader();
+    for (let at = 0; at < 8; at += 1) {
+      await reader.read();
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(destroy).not.toHaveBeenCalled();
+    await reader.cancel();
+    await guarded.destroy();
+  });
 });

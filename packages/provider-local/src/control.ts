@@ -1,12 +1,12 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
-import type { Duplex } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { getSystemErrorName } from "node:util";
 import type { ProcessExit } from "@sandkit/core";
 import { failure, fromErrno } from "./errors.js";
 
-/** The caller's end of a supervisor's control socket; supervisor.py describes what goes over it. */
+/** The caller's ends of a supervisor's control streams; supervisor.py describes what goes over them. */
 export class Control {
   /** Settles with the program's pid; rejects when it could not be started. */
   readonly started: Promise<number>;
@@ -14,7 +14,7 @@ export class Control {
   readonly gone: Promise<void>;
   /** Settles when the supervisor itself has ended; never rejects. */
   readonly closed: Promise<void>;
-  readonly #socket: Duplex;
+  readonly #commands: Writable;
   readonly #started = deferred<number>();
   readonly #exited = deferred<ProcessExit>();
   readonly #gone = deferred<void>();
@@ -27,17 +27,19 @@ export class Control {
     this.started = this.#started.promise;
     this.exited = this.#exited.promise;
     this.gone = this.#gone.promise;
-    this.#socket = supervisor.stdio[3] as Duplex;
-    // A supervisor that ends before it has read a `kill` breaks the socket; what that means is decided at its close.
-    this.#socket.on("error", () => this.#socket.destroy());
+    this.#commands = supervisor.stdio[3] as Writable;
+    // A command that the supervisor did not live to read was in vain; how it ended is told by the events.
+    this.#commands.on("error", () => this.#commands.destroy());
+    const events = supervisor.stdio[4] as Readable;
     let rest = "";
-    this.#socket.setEncoding("utf8").on("data", (text: string) => {
+    events.setEncoding("utf8").on("data", (text: string) => {
       const lines = (rest + text).split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) this.#hear(line, cwd);
     });
-    // Not `once` of node:events: it rejects with the error of the socket, which is dealt with above.
-    const heardAll = new Promise((resolve) => this.#socket.once("close", resolve));
+    events.on("error", () => events.destroy());
+    // Not `once` of node:events: it rejects with an error of the stream, which shows in what has not been told.
+    const heardAll = new Promise((resolve) => events.once("close", resolve));
     this.closed = once(supervisor, "exit").then(async ([code, signal]) => {
       await heardAll;
       const what = `a supervisor ended (${signal ?? code}) before its program`;
@@ -47,8 +49,8 @@ export class Control {
 
   /** Hands over the program to run. */
   start(payload: Uint8Array): void {
-    this.#socket.write(`${payload.byteLength}\n`);
-    this.#socket.write(payload);
+    this.#commands.write(`${payload.byteLength}\n`);
+    this.#commands.write(payload);
   }
 
   /** Resolves when the whole tree has been sent the signal. */
@@ -56,13 +58,13 @@ export class Control {
     if (this.#over) return;
     await new Promise<void>((resolve) => {
       this.#kills.push(resolve);
-      this.#socket.write(`kill ${signal}\n`);
+      this.#commands.write(`kill ${signal}\n`);
     });
   }
 
   /** The supervisor takes this for the death of its caller and ends, with all that is left. */
   close(): void {
-    this.#socket.destroy();
+    this.#commands.destroy();
   }
 
   #hear(line: string, cwd: string): void {

@@ -53,7 +53,7 @@ export class LocalProcess implements ProviderProcess {
       env: {},
       // Out of the caller's session: a Ctrl-C in its terminal must not end the supervisor before the tree.
       detached: true,
-      stdio: [program.stdin ? "pipe" : "ignore", "pipe", "pipe", "pipe"],
+      stdio: [program.stdin ? "pipe" : "ignore", "pipe", "pipe", "pipe", "pipe"],
     });
     if (child.pid === undefined) {
       const [error] = await once(child, "error");

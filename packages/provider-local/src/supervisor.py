@@ -1,11 +1,11 @@
 """Runs one program and owns every process that grows from it. Started by process.ts, one for each command.
 
 Descriptors 0, 1 and 2 lead to the caller's end of the program's stdin, stdout and stderr: the supervisor relays them,
-holding one chunk of each at most. Descriptor 3 is the control socket.
+holding one chunk of each at most. Descriptors 3 and 4 are for control.
 
-    in    the program (see read_program), then lines `kill NUMBER`; end of file: the caller is dead
-    out   `started PID` or `failed ERRNO`, then `exited CODE SIGNAL CPU_MS MEMORY_BYTES`, `killed` for every kill,
-          `gone` when no process of the tree is left
+    3, in    the program (see read_program), then lines `kill NUMBER`; end of file: the caller is dead
+    4, out   `started PID` or `failed ERRNO`, then `exited CODE SIGNAL CPU_MS MEMORY_BYTES`, `killed` for every kill,
+             `gone` when no process of the tree is left
 
 It ends with 0 only after `gone`. Every other ending means that the fate of the tree is unknown.
 """
@@ -20,7 +20,7 @@ import sys
 # The public module wraps these in enums, whose import would double the start time of every command.
 import _signal as signal
 
-STDIN, STDOUT, STDERR, CONTROL = 0, 1, 2, 3
+STDIN, STDOUT, STDERR, COMMANDS, EVENTS = range(5)
 CHUNK = 256 * 1024
 FIONREAD = 0x541B
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -132,13 +132,13 @@ def read_program():
     """A line with the size, then that many bytes: cwd, stdin, merge, count, arguments, `name=value`…, each ended by NUL."""
     size = b""
     while not size.endswith(b"\n"):
-        byte = os.read(CONTROL, 1)
+        byte = os.read(COMMANDS, 1)
         if not byte:
             os._exit(0)
         size += byte
     payload = b""
     while len(payload) < int(size):
-        data = os.read(CONTROL, int(size) - len(payload))
+        data = os.read(COMMANDS, int(size) - len(payload))
         if not data:
             os._exit(0)
         payload += data
@@ -248,7 +248,7 @@ class Supervisor:
 
     def say(self, text):
         try:
-            os.write(CONTROL, text.encode() + b"\n")
+            os.write(EVENTS, text.encode() + b"\n")
         except ConnectionError:
             self.disown()
 
@@ -304,7 +304,7 @@ class Supervisor:
 
     def obey(self):
         try:
-            data = os.read(CONTROL, 4096)
+            data = os.read(COMMANDS, 4096)
         except ConnectionError:
             data = b""
         if not data:
@@ -328,14 +328,14 @@ class Supervisor:
             poller = select.poll()
             poller.register(wakeup, select.POLLIN)
             if self.owned:
-                poller.register(CONTROL, select.POLLIN)
+                poller.register(COMMANDS, select.POLLIN)
             for pump in self.pumps:
                 pump.watch(poller)
             # A kill is repeated until it has left nobody: a process may have been missed while it forked.
             ready = dict(poller.poll(10 if self.killing and self.alive else None))
             if wakeup in ready:
                 os.read(wakeup, 4096)
-            if CONTROL in ready:
+            if COMMANDS in ready:
                 self.obey()
             if self.killing and self.alive:
                 kill_tree()
@@ -345,7 +345,8 @@ class Supervisor:
 
 
 def main():
-    os.set_inheritable(CONTROL, False)
+    for descriptor in (COMMANDS, EVENTS):
+        os.set_inheritable(descriptor, False)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     os.umask(0o022)
     wakeup, notify = os.pipe()

@@ -107,6 +107,15 @@ describe("a process of the host", () => {
     for (const pid of await running("sleep\u000030.5")) globalThis.process.kill(pid, "SIGKILL");
   });
 
+  it("can be killed after its supervisor has ended and before that is known here", async () => {
+    const process = await session.spawn(["sh", "-c", "sleep 0.05 & exit 3"], { stdin: false });
+    expect(await process.exited).toMatchObject({ exitCode: 3 });
+    // Nothing is heard while this thread stands still, which is when the child and then the supervisor end.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    await process.kill("SIGKILL");
+    await process.gone;
+  });
+
   it("is killed with everything it has started, however often that forks", async () => {
     const marker = `survivor-${Date.now()}`;
     const bomb = `f() { sh -c 'trap "" TERM; : ${marker}; sleep 0.05; sleep 60' & sleep 0.02; f; }; trap "" TERM; f`;

@@ -1,5 +1,6 @@
 import type { Capabilities } from "../capabilities.js";
 import { attachSandbox, createSandbox } from "../create-sandbox.js";
+import { messageOf } from "../errors.js";
 import type { Provider } from "../provider.js";
 import type { Sandbox } from "../sandbox.js";
 import { inapplicable } from "./applicability.js";
@@ -136,10 +137,6 @@ async function findTraits(sandbox: Sandbox): Promise<Box> {
     box.set(language, new Set(result.orThrow().stdout.text.trim().split("\n") as Trait[]));
   }
   return box;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function staleSkip(id: string, why: string): Error {

@@ -1,3 +1,5 @@
+import { messageOf } from "../errors.js";
+
 /** Runs under watch at this moment. */
 let watched = 0;
 
@@ -24,6 +26,5 @@ export async function withoutStrayErrors(run: () => Promise<void>): Promise<void
   }
   if (stray.length === 0) return;
   const [first] = stray;
-  const message = first instanceof Error ? first.message : String(first);
-  throw new Error(`an error was thrown where nobody could catch it: ${message}`, { cause: first });
+  throw new Error(`an error was thrown where nobody could catch it: ${messageOf(first)}`, { cause: first });
 }

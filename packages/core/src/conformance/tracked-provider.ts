@@ -5,7 +5,7 @@ export interface TrackedProvider {
   readonly provider: Provider;
   /** How many sandboxes it has made since the last {@link destroyAll}. */
   created(): number;
-  /** Ends every sandbox made or found since; throws what went wrong after trying all. */
+  /** Ends every sandbox made since; throws what went wrong after trying all. */
   destroyAll(): Promise<void>;
 }
 

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { Deadline, settlesWithin, unlessAborted } from "../deadline.js";
 import { SandboxError } from "../errors.js";
 import type { Captured, EndReason } from "../exec.js";
-import type { RunCodeOptions } from "../options.js";
+import { checkOptions, type RunCodeOptions } from "../options.js";
 import type { CellError, KernelLanguage, MimeBundle, ProviderCell, ProviderKernel } from "../provider.js";
+import type { Abandon } from "../tree-killer.js";
 import { CellOutput } from "./cell-output.js";
 
 const defaultInterruptGraceMs = 500;
@@ -35,11 +36,10 @@ export type CellOptions = Omit<RunCodeOptions, "language" | "kernel">;
 /** What a kernel needs to know of its sandbox. */
 export interface KernelOwner {
   readonly provider: string;
-  readonly sandboxId: string;
   readonly start: () => Promise<ProviderKernel>;
   /** Asks for approval of the code. @throws SandboxError `DENIED` */
   readonly approve: (code: string) => Promise<void>;
-  readonly abandon: () => Promise<void>;
+  readonly abandon: Abandon;
   readonly onClose: () => void;
 }
 
@@ -49,6 +49,7 @@ export class Kernel implements AsyncDisposable {
   readonly language: KernelLanguage;
   readonly #owner: KernelOwner;
   #interpreter: ProviderKernel | undefined;
+  #starting: Promise<ProviderKernel> | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #running: { readonly settled: Promise<unknown>; readonly graceMs: number } | undefined;
   #closed = false;
@@ -64,9 +65,16 @@ export class Kernel implements AsyncDisposable {
    * Runs one cell after those asked for before it. The clock of `timeoutMs` starts with the cell itself.
    * At the deadline the cell is interrupted, and the interpreter killed if it does not stop within
    * `interruptGraceMs` (default 500).
-   * @throws SandboxError `DENIED`, `KERNEL_UNAVAILABLE`, `SANDBOX_LOST`
+   * @throws SandboxError `DENIED`, `INVALID`, `KERNEL_UNAVAILABLE`, `SANDBOX_LOST`
    */
-  run(code: string, options: CellOptions = {}): Promise<CellResult> {
+  async run(code: string, options: CellOptions = {}): Promise<CellResult> {
+    checkOptions("cell", options);
+    if (typeof code !== "string") {
+      throw new SandboxError("INVALID", `the code of a cell must be a string, not ${typeof code}`, {
+        provider: this.#owner.provider,
+        operation: "kernel.run",
+      });
+    }
     return this.#enqueue(() => this.#cell(code, options));
   }
 
@@ -101,14 +109,30 @@ export class Kernel implements AsyncDisposable {
   }
 
   async #ready(): Promise<ProviderKernel> {
+    if (this.#closed) throw this.#closedError();
+    if (this.#interpreter) return this.#interpreter;
+    // One at a time, also when the cell that asked for it no longer waits.
+    this.#starting ??= this.#start().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  async #start(): Promise<ProviderKernel> {
+    const interpreter = await this.#owner.start();
     if (this.#closed) {
-      throw new SandboxError("NOT_FOUND", `kernel "${this.id}" was closed: ask the sandbox for a new one`, {
-        provider: this.#owner.provider,
-        operation: "kernel.run",
-      });
+      await interpreter.kill();
+      throw this.#closedError();
     }
-    this.#interpreter ??= await this.#owner.start();
-    return this.#interpreter;
+    this.#interpreter = interpreter;
+    return interpreter;
+  }
+
+  #closedError(): SandboxError {
+    return new SandboxError("NOT_FOUND", `kernel "${this.id}" was closed: ask the sandbox for a new one`, {
+      provider: this.#owner.provider,
+      operation: "kernel.run",
+    });
   }
 
   async #cell(code: string, options: CellOptions): Promise<CellResult> {
@@ -170,7 +194,8 @@ export class Kernel implements AsyncDisposable {
 
   /** Interrupt, grace, kill. Tells whether the state is lost. */
   async #stop(interpreter: ProviderKernel, running: { settled: Promise<unknown>; graceMs: number }): Promise<boolean> {
-    await interpreter.interrupt();
+    // An interrupt that fails or hangs leaves the kill.
+    await settlesWithin(interpreter.interrupt(), running.graceMs);
     if (await settlesWithin(running.settled, running.graceMs)) return false;
     await this.#kill();
     return true;
@@ -184,12 +209,7 @@ export class Kernel implements AsyncDisposable {
     const dead = Promise.all([interpreter.kill(), running?.settled.catch(() => undefined)]);
     dead.catch(() => undefined);
     if (await settlesWithin(dead, deathMs)) return;
-    await this.#owner.abandon();
-    throw new SandboxError(
-      "SANDBOX_LOST",
-      `kernel "${this.id}" did not die within ${deathMs} ms, so its sandbox was destroyed: create a new one`,
-      { provider: this.#owner.provider, sandboxId: this.#owner.sandboxId, operation: "kernel" },
-    );
+    await this.#owner.abandon(`kernel "${this.id}" did not die within ${deathMs} ms`, "kernel");
   }
 }
 

@@ -1,5 +1,6 @@
 import { strict as assert } from "node:assert";
 import { SandboxError } from "../../errors.js";
+import type { CellOptions } from "../../kernel/kernel.js";
 import type { CreateOptions, ExecOptions, KernelRequest, RunCodeOptions } from "../../options.js";
 import { rejects } from "../assertions.js";
 import type { ConformanceCase } from "../conformance-case.js";
@@ -79,7 +80,7 @@ export const errorCases: readonly ConformanceCase[] = [
   },
   {
     id: "errors.code.options",
-    title: "unknown options and languages of a cell are INVALID, by name",
+    title: "unknown options and languages of a cell, and code that is no string, are INVALID, by name",
     needs: ["kernel.python"],
     async run({ shared }) {
       const run = (options: unknown) => shared.runCode("1", wrong<RunCodeOptions>(options));
@@ -87,6 +88,11 @@ export const errorCases: readonly ConformanceCase[] = [
       await rejects(run({ language: "cobol" }), "INVALID", "language");
       await rejects(run({ interruptGraceMs: -1 }), "INVALID", "interruptGraceMs");
       await rejects(shared.kernel(wrong<KernelRequest>({ lang: "python" })), "INVALID", "lang");
+      await rejects(shared.runCode(wrong<string>(5)), "INVALID", "string");
+      const kernel = await shared.kernel();
+      await rejects(kernel.run("1", wrong<CellOptions>({ timeout: 5 })), "INVALID", "timeout");
+      await rejects(kernel.run(wrong<string>(undefined)), "INVALID", "string");
+      await kernel[Symbol.asyncDispose]();
     },
   },
   {

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import type { Provider, SandboxRef } from "../../provider.js";
-import { rejects } from "../assertions.js";
+import { failure, rejects } from "../assertions.js";
 import type { ConformanceCase } from "../conformance-case.js";
 
 /** Finding sandboxes again: by name, by ref, by label. */
@@ -55,6 +55,23 @@ export const identityCases: readonly ConformanceCase[] = [
       const name = unique("named");
       const made = await Promise.all([sandbox({ name }), sandbox({ name }), sandbox({ name })]);
       assert.equal(new Set(made.map(({ ref }) => ref.id)).size, 1);
+    },
+  },
+  {
+    id: "lifecycle.name.aborted",
+    title: "giving up a second creation of a name leaves the living sandbox alone",
+    needs: ["attach", "files"],
+    async run({ sandbox, unique }) {
+      const name = unique("named");
+      const first = await sandbox({ name });
+      await first.files.write("mark", "first");
+      const stop = new AbortController();
+      const second = failure(sandbox({ name, signal: stop.signal }));
+      stop.abort(new Error("changed my mind"));
+      await second;
+      const third = await sandbox({ name });
+      assert.deepEqual(third.ref, first.ref);
+      assert.equal(await third.files.readText("mark"), "first");
     },
   },
   {

@@ -93,6 +93,10 @@ export const kernelHandleCases: readonly ConformanceCase[] = [
       await kernel.run("import os\nmine = os.getcwd()");
       assert.equal((await shared.runCode("mine", { kernel: id })).value, `${shared.workdir}/${path("place")}`);
       assert.equal((await (await shared.kernel({ id })).run("mine[-5:]")).value, "place");
+      await rejects(shared.kernel({ id, cwd: "." }), "CONFLICT", id, "cwd");
+      await rejects(shared.kernel({ id, env: { A: "1" } }), "CONFLICT", id, "env");
+      await rejects(shared.kernel({ id, language: "bash" }), "CONFLICT", id, "language");
+      assert.equal(await shared.kernel({ id, cwd: path("place"), language: "python" }), kernel);
       await close(kernel);
       await rejects(kernel.run("1"), "NOT_FOUND", id);
     },
