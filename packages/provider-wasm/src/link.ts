@@ -16,8 +16,6 @@ const word = {
   taken: 5,
   /** 1 while a message to the broker about the ring is under way. */
   announced: 6,
-  /** Counts up when waiting for room in the ring is to be given up for a signal. */
-  interrupts: 7,
 } as const;
 
 const phase = { idle: 0, request: 1, reply: 2 } as const;
@@ -97,25 +95,27 @@ export class WorkerEnd {
     return Buffer.from(text.slice(0, Atomics.load(control, word.textLength)));
   }
 
-  /** Puts output into the ring, waiting for room. False, with nothing written, when a signal ended the wait. */
-  write(stream: number, bytes: Uint8Array): boolean {
+  /**
+   * Puts output into the ring, waiting for room. False, with nothing written, when a signal is pending that the wait
+   * must make way for.
+   */
+  write(stream: number, bytes: Uint8Array, signalPending: () => boolean): boolean {
     const longest = ringBytes / 2 - recordHeader;
     for (let start = 0; start < bytes.length; start += longest) {
       const piece = bytes.subarray(start, start + longest);
       // After the first piece a signal can wait: stopping half way would repeat output that is written.
-      if (!this.#waitForRoom(piece.length + recordHeader, start === 0)) return false;
+      if (!this.#waitForRoom(piece.length + recordHeader, () => start === 0 && signalPending())) return false;
       this.#append(stream, piece);
     }
     return true;
   }
 
-  #waitForRoom(length: number, interruptible: boolean): boolean {
+  #waitForRoom(length: number, givesUp: () => boolean): boolean {
     const { control } = this.#areas;
-    const interrupts = Atomics.load(control, word.interrupts);
     for (;;) {
       const taken = Atomics.load(control, word.taken);
       if (ringBytes - ((Atomics.load(control, word.written) - taken) | 0) >= length) return true;
-      if (interruptible && Atomics.load(control, word.interrupts) !== interrupts) return false;
+      if (givesUp()) return false;
       this.#announceOutput();
       Atomics.wait(control, word.taken, taken, 50);
     }
@@ -226,9 +226,8 @@ export class BrokerEnd {
     return { stream, bytes };
   }
 
-  /** Ends a wait for room in the ring. */
+  /** Has a wait for room in the ring look for a signal. */
   interrupt(): void {
-    Atomics.add(this.#areas.control, word.interrupts, 1);
     Atomics.notify(this.#areas.control, word.taken);
   }
 }

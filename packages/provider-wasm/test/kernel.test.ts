@@ -145,6 +145,7 @@ await asyncio.gather(later(), later())`);
         lost: false,
         name: "KeyboardInterrupt",
       });
+      expect(cell.error?.traceback).not.toContain("_sandkit");
     }
     expect((await sandbox.runCode("precious")).value).toBe(42);
   }, 60_000);

@@ -88,6 +88,11 @@ export class GuestWorker {
     this.link.interrupt();
   }
 
+  /** True while the interpreter has not seen a signal. */
+  get signalPending(): boolean {
+    return this.#signals !== undefined && Atomics.load(this.#signals, 0) !== 0;
+  }
+
   /** Takes a signal back that has not been seen. */
   clearSignal(): void {
     if (this.#signals) Atomics.store(this.#signals, 0, 0);

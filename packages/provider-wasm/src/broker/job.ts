@@ -169,7 +169,10 @@ export class Job {
       link.reply({ ...this.request, ...this.#place, pid: this.pid });
       this.#listener.started();
     },
-    stdin: ({ link }, limit) => {
+    stdin: (worker, limit) => {
+      const { link } = worker;
+      // One that came between the interpreter's last look and this read would otherwise wait as long as the read.
+      if (worker.signalPending) return link.reply(-1);
       this.#input.read(Math.min(Number(limit), link.replyArea.length), (bytes) => {
         if (bytes) link.replyArea.set(bytes);
         link.reply(bytes ? bytes.length : -1, bytes?.length);

@@ -37,7 +37,7 @@ async function main(assets: WorkerAssets): Promise<void> {
     assets.scripts,
     {
       call: (operation, args, data, send) => link.call(operation, args, data, send),
-      write: (stream, bytes) => link.write(stream, bytes),
+      write: (stream, bytes) => link.write(stream, bytes, () => Atomics.load(signals, 0) !== 0),
       sleep(ms) {
         // The first word holds the signal; waiting on it ends when the broker stores one.
         if (ms > 0) Atomics.wait(signals, 0, 0, ms);

@@ -12,6 +12,7 @@ import traceback
 import types
 
 from . import display, host
+from .frames import without_ours
 from .loop import SandboxLoop
 
 
@@ -148,7 +149,7 @@ def _exit_code(error):
 
 def _describe(error):
     """Name, message and traceback of an exception, with the frames of the cells and what they called."""
-    frames = error.__traceback__
+    frames = without_ours(error.__traceback__)
     while frames is not None and not frames.tb_frame.f_code.co_filename.startswith("<cell "):
         frames = frames.tb_next
     name = display.cut(type(error).__name__, 1000)

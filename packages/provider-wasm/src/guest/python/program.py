@@ -12,6 +12,7 @@ import types
 import warnings
 
 from . import host, streams
+from .frames import without_ours
 
 _harmless = set("bBdEIPqRsSu")
 _usage = "usage: python3 [-B] [-E] [-I] [-u] [-W arg] [-X arg] [-c cmd | -m mod | file | -] [arg] ..."
@@ -161,10 +162,8 @@ def _exit_code(error):
 
 
 def _report(error):
-    """Prints the exception through the program's own hook, without the frames of this file."""
-    frames = error.__traceback__
-    while frames is not None and frames.tb_frame.f_code.co_filename == __file__:
-        frames = frames.tb_next
+    """Prints the exception through the program's own hook, without our own frames."""
+    frames = without_ours(error.__traceback__)
     error = error.with_traceback(frames)
     try:
         sys.stdout.flush()
