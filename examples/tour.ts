@@ -11,10 +11,9 @@ const server = { command: process.execPath, args: [cli, "mcp"] };
 const started = performance.now();
 const client = new Client({ name: "sandkit-tour", version: "1.0.0" });
 const transport = new StdioClientTransport({
-  ...server,
-  env: Object.fromEntries(
-    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  ),
+  command: server.command,
+  // The tour is of the embedded provider, whatever the user's own settings say.
+  args: [...server.args, "--provider", "wasm"],
   stderr: "inherit",
 });
 

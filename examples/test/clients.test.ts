@@ -2,11 +2,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client, InMemoryTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as FirstStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as FirstHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { InMemoryTransport as FirstInMemory } from "@modelcontextprotocol/sdk/inMemory.js";
+import { configSchema, createServer, localPrincipal, Runtime } from "@sandkit/mcp-server";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { tourSteps } from "../tour/steps.js";
 
@@ -35,19 +37,39 @@ afterAll(async () => {
   await once(http, "exit");
 });
 
-async function first(transport: FirstStdio | FirstHttp) {
+const runtimes: Runtime[] = [];
+afterAll(async () => {
+  for (const runtime of runtimes) await runtime.close();
+});
+
+/** Serves at one end of a pair of transports in this process. */
+async function served<Transport extends InMemoryTransport | FirstInMemory>([clientSide, serverSide]: [
+  Transport,
+  Transport,
+]): Promise<Transport> {
+  const runtime = new Runtime({ config: configSchema.parse({ provider: "wasm" }), implicit: "default" });
+  runtimes.push(runtime);
+  await createServer(runtime, localPrincipal("tour")).connect(serverSide);
+  return clientSide;
+}
+
+async function first(transport: FirstStdio | FirstHttp | FirstInMemory) {
   const client = new FirstClient(me);
   await client.connect(transport);
   return client;
 }
 
-async function second(transport: StdioClientTransport | StreamableHTTPClientTransport) {
-  const client = new Client(me, { versionNegotiation: { mode: "auto" } });
+async function second(transport: StdioClientTransport | StreamableHTTPClientTransport | InMemoryTransport) {
+  // The transport in memory speaks the older protocol alone.
+  const older = transport instanceof InMemoryTransport;
+  const client = new Client(me, older ? {} : { versionNegotiation: { mode: "auto" } });
   await client.connect(transport);
   return client;
 }
 
 it.each([
+  ["of the first line in memory", async () => first(await served(FirstInMemory.createLinkedPair()))],
+  ["of the second line in memory", async () => second(await served(InMemoryTransport.createLinkedPair()))],
   ["of the first line over stdio", () => first(new FirstStdio(stdio))],
   ["of the first line over HTTP", () => first(new FirstHttp(url, authorized))],
   ["of the second line over stdio", () => second(new StdioClientTransport(stdio))],

@@ -48,7 +48,8 @@ function causesOf(error: unknown): string[] {
   const causes: string[] = [];
   const seen = new Set<unknown>([error]);
   let cause = error instanceof Error ? error.cause : undefined;
-  while (cause !== undefined && !seen.has(cause)) {
+  // A failed check is told in the message already; as a cause it would be told again, as a page of JSON.
+  while (cause !== undefined && !seen.has(cause) && !(cause instanceof Error && cause.name.endsWith("ZodError"))) {
     seen.add(cause);
     causes.push(cause instanceof Error ? cause.message : String(cause));
     cause = cause instanceof Error ? cause.cause : undefined;

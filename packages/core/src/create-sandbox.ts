@@ -48,7 +48,7 @@ export async function attachSandbox(
 ): Promise<Sandbox> {
   const where = { provider: provider.name, sandboxId: ref.id, operation: "attach" };
   if (ref.provider !== provider.name) {
-    const message = `sandbox ${ref.id} belongs to provider "${ref.provider}", not "${provider.name}"`;
+    const message = `sandbox ${ref.id} belongs to provider "${ref.provider}", not "${provider.name}": pass that provider`;
     throw new SandboxError("INVALID", message, where);
   }
   requireFeature(provider, "attach", "attachSandbox");

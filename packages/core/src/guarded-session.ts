@@ -2,6 +2,9 @@ import { SandboxError } from "./errors.js";
 import type { Lifetime } from "./options.js";
 import type { ProviderFiles, ProviderKernel, ProviderProcess, ProviderSession, SandboxInfo } from "./provider.js";
 
+/** When an expired sandbox that could not be destroyed is tried again. */
+const retryMs = 10_000;
+
 /** The life of one sandbox, shared by every handle on it. */
 export interface Tenancy {
   readonly provider: string;
@@ -42,6 +45,13 @@ export function guardSession(
     return tenancy.destroying;
   };
 
+  const expire = () => {
+    end("expired").catch(() => {
+      tenancy.timer = setTimeout(expire, retryMs);
+      tenancy.timer.unref();
+    });
+  };
+
   const schedule = () => {
     clearTimeout(tenancy.timer);
     if (tenancy.ended) return;
@@ -52,7 +62,7 @@ export function guardSession(
     const delay = Math.min(Math.max(0, next - Date.now()), 2 ** 31 - 1);
     tenancy.timer = setTimeout(() => {
       if (Date.now() < next) schedule();
-      else end("expired").catch(() => undefined);
+      else expire();
     }, delay);
     tenancy.timer.unref();
   };
@@ -85,7 +95,7 @@ export function guardSession(
     workdir: session.workdir,
     capabilities: session.capabilities,
     native: session.native,
-    files: guardFiles(session.files, guard, touch),
+    files: guardFiles(session.files, guard, use, touch),
     ...guardOptional(session, guard),
     startClock() {
       const { ttlMs } = tenancy.lifetime;
@@ -138,7 +148,13 @@ function guardWith(use: (operation: string) => void, occupy: (until: Promise<unk
     };
 }
 
-function guardFiles(files: ProviderFiles, guard: Guard, touch: () => void): ProviderFiles {
+function guardFiles(
+  files: ProviderFiles,
+  guard: Guard,
+  use: (operation: string) => void,
+  touch: () => void,
+): ProviderFiles {
+  const watch = files.watch?.bind(files);
   return {
     read: guard("files.read", async (...args) => tapped(await files.read(...args), touch)),
     write: guard("files.write", files.write.bind(files)),
@@ -148,7 +164,12 @@ function guardFiles(files: ProviderFiles, guard: Guard, touch: () => void): Prov
     move: guard("files.move", files.move.bind(files)),
     remove: guard("files.remove", files.remove.bind(files)),
     ...(files.symlink && { symlink: guard("files.symlink", files.symlink.bind(files)) }),
-    ...(files.watch && { watch: files.watch.bind(files) }),
+    ...(watch && {
+      watch(path, options) {
+        use("files.watch");
+        return watch(path, options);
+      },
+    }),
   };
 }
 

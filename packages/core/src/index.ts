@@ -1,6 +1,3 @@
-// For users.
-
-// For provider authors.
 export {
   type Capabilities,
   capabilities,

@@ -27,7 +27,7 @@ export interface Lifetime {
 /** What is asked of the network: nothing, named hosts, package indexes only, or everything. */
 export type NetworkPolicy = "none" | "full" | "packages" | { readonly allow: readonly string[] };
 
-/** What `approve` is asked about: exactly what is going to run. */
+/** What `approve` is asked about: exactly what is going to run. Input (`stdin`) is not part of it. */
 export interface ApprovalRequest {
   readonly kind: "exec" | "code";
   /** The command string, or the code of the cell. */
@@ -35,6 +35,10 @@ export interface ApprovalRequest {
   /** The argument list, for a command without a shell. */
   readonly argv?: readonly string[] | undefined;
   readonly language?: KernelLanguage | undefined;
+  /** Absolute; absent: the sandbox's `workdir`. */
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly user?: string | undefined;
 }
 
 /** How a sandbox is made. Every option is honoured or refused by name. */
@@ -82,7 +86,10 @@ export interface OutputChunk {
 
 /** Bounds of one run, for commands and cells alike. */
 export interface RunOptions {
-  /** The whole process tree is dead when the promise settles. In milliseconds; default: none. */
+  /**
+   * The whole process tree is dead when the promise settles. The clock starts with the program, after approval and
+   * after its turn has come. In milliseconds; default: none.
+   */
   readonly timeoutMs?: number | undefined;
   /** Ends the run like a timeout does; the result's reason is `aborted`. */
   readonly signal?: AbortSignal | undefined;

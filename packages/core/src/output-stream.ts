@@ -19,6 +19,7 @@ export class OutputStream implements AsyncIterable<Uint8Array> {
   #consumer: Consumer | undefined;
   #released = false;
   #ended = false;
+  #failure: Failure | undefined;
 
   constructor(name: string, source: ReadableStream<Uint8Array>, capture: OutputCapture, listener: OutputListener) {
     this.#name = name;
@@ -40,9 +41,13 @@ export class OutputStream implements AsyncIterable<Uint8Array> {
         await consumer?.push(value);
       }
       await listener.onEnd();
+      this.#consumer?.end();
+    } catch (error) {
+      this.#failure = { error };
+      this.#consumer?.fail(this.#failure);
+      throw error;
     } finally {
       this.#ended = true;
-      this.#consumer?.end();
       reader.cancel().catch(() => undefined);
     }
   }
@@ -64,20 +69,34 @@ export class OutputStream implements AsyncIterable<Uint8Array> {
       if (this.#consumer === consumer) this.#consumer = undefined;
     });
     if (this.#released) consumer.release();
-    if (this.#ended) consumer.end();
+    if (this.#failure) consumer.fail(this.#failure);
+    else if (this.#ended) consumer.end();
     this.#consumer = consumer;
     return consumer;
   }
 }
 
+interface Failure {
+  readonly error: unknown;
+}
+
+interface Waiter {
+  readonly resolve: (result: IteratorResult<Uint8Array>) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const finished: IteratorResult<Uint8Array> = { done: true, value: undefined };
+
 /** A queue between the pump and one iterator. */
 class Consumer implements AsyncIterator<Uint8Array> {
   readonly #queue: Uint8Array[] = [];
+  /** Calls of `next` that found the queue empty; never together with a chunk in the queue. */
+  readonly #waiters: Waiter[] = [];
   readonly #onStop: () => void;
-  #wanted: ((result: IteratorResult<Uint8Array>) => void) | undefined;
   #taken: (() => void) | undefined;
   #bounded = true;
   #ended = false;
+  #failure: Failure | undefined;
   #stopped = false;
 
   constructor(replay: Uint8Array, onStop: () => void) {
@@ -88,10 +107,8 @@ class Consumer implements AsyncIterator<Uint8Array> {
   /** Resolves when the chunk was taken, or need not be. */
   async push(bytes: Uint8Array): Promise<void> {
     if (this.#stopped) return;
-    if (this.#wanted) {
-      this.#answer({ done: false, value: bytes });
-      return;
-    }
+    const waiter = this.#waiters.shift();
+    if (waiter) return waiter.resolve({ done: false, value: bytes });
     this.#queue.push(bytes);
     if (!this.#bounded) return;
     await new Promise<void>((resolve) => {
@@ -104,33 +121,41 @@ class Consumer implements AsyncIterator<Uint8Array> {
     this.#taken?.();
   }
 
+  /** After what is queued, the iteration is over. */
   end(): void {
     this.#ended = true;
-    if (this.#wanted) this.#stop();
+    if (this.#waiters.length > 0) this.#stop();
   }
 
-  async next(): Promise<IteratorResult<Uint8Array>> {
+  /** After what is queued, the iteration throws: a stream that broke off is not one that ended. */
+  fail(failure: Failure): void {
+    this.#failure = failure;
+    const waiter = this.#waiters.shift();
+    if (waiter) this.#throw(failure, waiter);
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
     const value = this.#queue.shift();
     if (value !== undefined) {
       if (this.#queue.length === 0) this.#taken?.();
-      return { done: false, value };
+      return Promise.resolve({ done: false, value });
     }
-    if (this.#stopped) return { done: true, value: undefined };
-    return new Promise((resolve) => {
-      this.#wanted = resolve;
+    return new Promise((resolve, reject) => {
+      if (this.#stopped) return resolve(finished);
+      if (this.#failure) return this.#throw(this.#failure, { resolve, reject });
+      this.#waiters.push({ resolve, reject });
       if (this.#ended) this.#stop();
     });
   }
 
   async return(): Promise<IteratorResult<Uint8Array>> {
     this.#stop();
-    return { done: true, value: undefined };
+    return finished;
   }
 
-  #answer(result: IteratorResult<Uint8Array>): void {
-    const wanted = this.#wanted;
-    this.#wanted = undefined;
-    wanted?.(result);
+  #throw({ error }: Failure, waiter: Waiter): void {
+    waiter.reject(error);
+    this.#stop();
   }
 
   #stop(): void {
@@ -139,6 +164,6 @@ class Consumer implements AsyncIterator<Uint8Array> {
     this.#queue.length = 0;
     this.#taken?.();
     this.#onStop();
-    this.#answer({ done: true, value: undefined });
+    for (const waiter of this.#waiters.splice(0)) waiter.resolve(finished);
   }
 }

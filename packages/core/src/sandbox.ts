@@ -201,10 +201,9 @@ export class Sandbox implements AsyncDisposable {
     const cwd = options.cwd === undefined ? undefined : resolvePath(this.workdir, options.cwd, operation);
     const { env, mergeStderr, user, pty, signal } = options;
     signal?.throwIfAborted();
-    const code = typeof command === "string" ? command : command.join(" ");
-    const request: ApprovalRequest =
-      typeof command === "string" ? { kind: "exec", code } : { kind: "exec", code, argv };
-    await unlessAborted(this.#askApproval(request), signal);
+    const asked = typeof command === "string" ? { code: command } : { code: command.join(" "), argv };
+    const given = { ...(cwd !== undefined && { cwd }), ...(env && { env }), ...(user !== undefined && { user }) };
+    await unlessAborted(this.#askApproval({ kind: "exec", ...asked, ...given }), signal);
     return this.#adopt(
       await this.#session.spawn(argv, { cwd, env, stdin, mergeStderr, user, pty, signal }),
       command,
@@ -223,8 +222,10 @@ export class Sandbox implements AsyncDisposable {
 
   #argv(command: Command, operation: string): readonly string[] {
     if (typeof command === "string") {
-      if (command.trim() === "") throw this.#invalid(operation, "the command is empty");
-      if (command.includes("\0")) throw this.#invalid(operation, "a command cannot contain NUL");
+      if (command.trim() === "")
+        throw this.#invalid(operation, "the command is empty: give a command line or an argument array");
+      if (command.includes("\0"))
+        throw this.#invalid(operation, "a command cannot contain NUL: write such data to a file or to stdin");
       this.#require(
         "exec",
         "a command string",
@@ -235,10 +236,12 @@ export class Sandbox implements AsyncDisposable {
     if (!Array.isArray(command) || command.length === 0 || !command.every((word) => typeof word === "string")) {
       throw this.#invalid(operation, "a command is a string, or an array of strings that begins with the program");
     }
-    if (command[0] === "") throw this.#invalid(operation, "the program has no name");
-    if (command.some((word) => word.includes("\0"))) throw this.#invalid(operation, "an argument cannot contain NUL");
+    if (command[0] === "")
+      throw this.#invalid(operation, "the first word of a command is the program, and it is empty");
+    if (command.some((word) => word.includes("\0")))
+      throw this.#invalid(operation, "an argument cannot contain NUL: write such data to a file or to stdin");
     this.#require("exec.argv", "a command array");
-    return command;
+    return [...command];
   }
 
   async #askApproval(request: ApprovalRequest): Promise<void> {

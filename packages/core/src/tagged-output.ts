@@ -37,12 +37,18 @@ interface Step {
 function source(name: StreamName, stream: AsyncIterable<Uint8Array>): { next(): Promise<Step>; stop(): void } {
   const iterator = stream[Symbol.asyncIterator]();
   const decoder = new TextDecoder();
+  const pull = async (): Promise<Step> => {
+    const { done, value } = await iterator.next();
+    if (!done) return { name, chunk: { stream: name, bytes: value, text: decoder.decode(value, { stream: true }) } };
+    const text = decoder.decode();
+    return text ? { name, chunk: { stream: name, bytes: new Uint8Array(), text } } : { name };
+  };
   return {
-    async next() {
-      const { done, value } = await iterator.next();
-      if (!done) return { name, chunk: { stream: name, bytes: value, text: decoder.decode(value, { stream: true }) } };
-      const text = decoder.decode();
-      return text ? { name, chunk: { stream: name, bytes: new Uint8Array(), text } } : { name };
+    next() {
+      const step = pull();
+      // The failure of a stream that nobody reads any more, because the other one failed first, is told there.
+      step.catch(() => undefined);
+      return step;
     },
     stop() {
       iterator.return?.();

@@ -95,12 +95,27 @@ describe("OutputStream", () => {
     expect((await iterator.next()).value).toEqual(encode("1"));
   });
 
-  it("ends the consumer and fails when the source fails", async () => {
+  it("throws at its consumer when the source breaks off, after what came before", async () => {
     const { stream, write, fail } = open();
     write("x");
     await turn();
+    const live = stream[Symbol.asyncIterator]();
+    expect((await live.next()).value).toEqual(encode("x"));
+    const waiting = live.next();
     fail(new Error("lost"));
+    await expect(waiting).rejects.toThrow("lost");
     await expect(stream.done).rejects.toThrow("lost");
-    expect(await readAll(stream)).toBe("x");
+    expect((await live.next()).done).toBe(true);
+    await expect(readAll(stream)).rejects.toThrow("lost");
+  });
+
+  it("answers calls of next that do not wait for each other in order", async () => {
+    const { stream, write, close } = open();
+    const iterator = stream[Symbol.asyncIterator]();
+    const all = Promise.all([iterator.next(), iterator.next(), iterator.next()]);
+    write("1");
+    write("2");
+    close();
+    expect((await all).map(({ value }) => value)).toEqual([encode("1"), encode("2"), undefined]);
   });
 });

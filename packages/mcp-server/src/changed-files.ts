@@ -1,9 +1,12 @@
 import { posix } from "node:path";
 import { type FileInfo, type Sandbox, SandboxError } from "@sandkit/core";
 import { report } from "./report.js";
+import { within } from "./within.js";
 
 /** How far a look at the working directory goes: it is one request, whatever lies there. */
 const look = { recursive: true, maxDepth: 4, limit: 2_000 };
+/** How long it may take, in milliseconds. */
+const lookMs = 5_000;
 const uninteresting = /(?:^|\/)(?:\.[^/]*|__pycache__|node_modules)(?:\/|$)/;
 /** Stands for whatever a file looks like after a write that the model made itself. */
 const known = "known";
@@ -12,7 +15,7 @@ const known = "known";
 const seen = new WeakMap<Sandbox, Map<string, string>>();
 
 /** What a run gave, and the files under the working directory that are new or different since the run before it. */
-export interface Run<Result> {
+interface Observed<Result> {
   readonly ended: Result;
   readonly changed: readonly FileInfo[];
 }
@@ -22,10 +25,10 @@ export async function observingFiles<Result>(
   sandbox: Sandbox,
   signal: AbortSignal,
   run: () => Promise<Result>,
-): Promise<Run<Result>> {
-  if (!seen.has(sandbox)) seen.set(sandbox, marksOf(await filesOf(sandbox)));
+): Promise<Observed<Result>> {
+  if (!seen.has(sandbox)) await lookAt(sandbox);
   const ended = await run();
-  return { ended, changed: signal.aborted ? [] : await changesIn(sandbox) };
+  return { ended, changed: signal.aborted ? [] : await lookAt(sandbox) };
 }
 
 /** A file that the model wrote by name is no news to it. */
@@ -33,17 +36,22 @@ export function markKnown(sandbox: Sandbox, path: string): void {
   seen.get(sandbox)?.set(posix.resolve(sandbox.workdir, path), known);
 }
 
-async function changesIn(sandbox: Sandbox): Promise<readonly FileInfo[]> {
+/** What has changed since the look before; nothing at the first look, and when the files cannot be listed. */
+async function lookAt(sandbox: Sandbox): Promise<readonly FileInfo[]> {
   try {
-    const files = await filesOf(sandbox);
+    const files = await within(lookMs, "files.list", filesOf(sandbox));
     const before = seen.get(sandbox);
     seen.set(sandbox, marksOf(files));
-    return files.filter((file) => ![known, markOf(file)].includes(before?.get(file.path) ?? ""));
+    return before === undefined ? [] : files.filter((file) => !matches(before.get(file.path), file));
   } catch (error) {
-    // The run has ended and its result counts; only the list of files is missing.
-    report("the files of a sandbox could not be listed after a run", error);
+    // The run counts; only the list of its files is missing.
+    report("the files of a sandbox could not be listed", error);
     return [];
   }
+}
+
+function matches(mark: string | undefined, file: FileInfo): boolean {
+  return mark === known || mark === markOf(file);
 }
 
 async function filesOf(sandbox: Sandbox): Promise<FileInfo[]> {

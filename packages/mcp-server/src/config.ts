@@ -41,6 +41,12 @@ export const configSchema = z.strictObject({
     .max(1_000_000)
     .meta({ description: "Text of one result, in characters." })
     .default(20_000),
+  maxOutputBytes: z
+    .int()
+    .min(1024)
+    .max(64 * 1024 * 1024)
+    .meta({ description: "Kept of each stream of a run, in bytes; what is too long to show lies in the sandbox." })
+    .default(8 * 1024 * 1024),
   maxImages: z.int().min(0).meta({ description: "Images in one result." }).default(4),
   maxImageBytes: z.int().positive().meta({ description: "Largest image shown, in bytes." }).default(1_000_000),
   fileLinks: z

@@ -16,7 +16,7 @@ export const fileTemplate = {
 };
 
 /** A link to a file of a sandbox. */
-export function linkTo(handle: string, file: FileInfo): CallToolResult["content"][number] {
+export function linkTo(handle: string, file: Pick<FileInfo, "path" | "size">): CallToolResult["content"][number] {
   const mimeType = mediaTypeOf(file.path);
   return {
     type: "resource_link",

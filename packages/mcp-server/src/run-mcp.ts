@@ -46,16 +46,14 @@ export async function runMcp(argv: readonly string[], env: NodeJS.ProcessEnv = p
       configPath: path,
       host: values.host,
       port: portOf(values.port),
-      token: (env.SANDKIT_TOKEN ?? "")
-        .split(",")
-        .map((token) => token.trim())
-        .filter(Boolean),
+      token: tokensOf(env.SANDKIT_TOKEN),
       allowedHosts: values["allow-host"],
     });
     process.stderr.write(`sandkit-mcp listens at ${server.url}\n`);
     if (!env.SANDKIT_TOKEN) process.stderr.write(`Authorization: Bearer ${server.token}\n`);
-    await terminated();
-    await server.close();
+    const hurry = new AbortController();
+    await terminated(() => hurry.abort());
+    await server.close(hurry.signal);
     return 0;
   } catch (error) {
     return fail(error);
@@ -90,6 +88,16 @@ function parse(argv: readonly string[]) {
   }
 }
 
+function tokensOf(text = ""): string[] {
+  const tokens = text
+    .split(",")
+    .map((token) => token.trim())
+    .filter(Boolean);
+  // Otherwise a token would be made that nobody is told.
+  if (text !== "" && tokens.length === 0) throw new ConfigError("SANDKIT_TOKEN holds no token: set one, or unset it");
+  return tokens;
+}
+
 function portOf(text: string | undefined): number {
   if (text === undefined) return 3333;
   const port = Number(text);
@@ -114,8 +122,15 @@ function fail(error: unknown): number {
   return 2;
 }
 
-function terminated(): Promise<void> {
+/** Resolves at the first signal; none ends the process by itself, for sandboxes are to be ended first. */
+function terminated(onAgain: () => void): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, () => resolve());
+    let seen = false;
+    const heard = () => {
+      if (seen) onAgain();
+      seen = true;
+      resolve();
+    };
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, heard);
   });
 }

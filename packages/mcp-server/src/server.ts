@@ -10,6 +10,7 @@ import type { Principal } from "./principal.js";
 import { Progress } from "./progress.js";
 import { fileTemplate, parseLink, readLinked, resourceError } from "./resources.js";
 import { errorResult } from "./result/error-result.js";
+import { abridged } from "./result/text.js";
 import type { Runtime } from "./runtime.js";
 import type { Surface } from "./surface.js";
 import type { ToolContext } from "./tools/tool.js";
@@ -17,7 +18,7 @@ import { toolsFor } from "./tools.js";
 import { version } from "./version.js";
 
 const instructions =
-  "Runs code in isolated sandboxes. State stays between calls: define once, reuse later. A failing program is an ordinary result; read its output and go on. Long output is cut in the middle: write it to a file and read parts of it.";
+  "Runs code in isolated sandboxes. State stays between calls: define once, reuse later. A failing program is an ordinary result; read its output and go on. Long output is cut in the middle; a file named in the result has all of it.";
 
 /**
  * An MCP server over the shared runtime, for one connection (stdio, in memory) or one request (HTTP), without a
@@ -78,7 +79,7 @@ async function callTool(
     const known = tools.map(({ name }) => name).join(", ");
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `there is no tool "${params.name}": the tools are ${known}`,
+      `there is no tool "${abridged(params.name, 100)}": the tools are ${known}`,
     );
   }
   const { signal } = context.mcpReq;

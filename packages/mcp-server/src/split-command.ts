@@ -12,9 +12,10 @@ const substitution = /(?:^|[^\\])(?:`|\$\()/;
 export function splitCommand(command: string): string[] {
   const bare = command.replaceAll(quoted, "_");
   if (/["']/.test(bare)) throw refusal("a quote that is not closed", "close it");
-  if (/[\n\r]/.test(bare.trim())) throw refusal("several lines", "call exec once for each command");
+  if (/[\n\r]/.test(bare.trim())) throw refusal("a command of several lines", "call exec once for each command");
   if (substitution.test(command.replaceAll(/'[^']*'/gs, "_"))) throw refusal("command substitution");
-  if (/(^|\s)~|\{[^}\s]*,[^}\s]*\}|\[[^\]\s]*\]/.test(bare)) throw refusal("~, {a,b} or [a-z]", "spell the paths out");
+  if (/(^|\s)~|\{[^}\s]*,[^}\s]*\}|\[[^\]\s]*\]/.test(bare))
+    throw refusal("a path with ~, {a,b} or [a-z]", "spell the paths out");
   const words = parse(command, (name) => ({ op: `$${name}` })).map((word) => {
     if (typeof word === "string") return word;
     if ("comment" in word) throw refusal("#", "quote the word, or leave the comment out");

@@ -57,7 +57,7 @@ function departure(stdin: Readable, wire: Writable): Promise<void> {
     const leave = () => resolve();
     for (const event of ["end", "close", "error"]) stdin.once(event, leave);
     wire.once("error", leave);
-    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, leave);
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, leave);
     if (stdin.readableEnded || stdin.destroyed) leave();
   });
 }

@@ -83,8 +83,11 @@ class LineWindow {
   #summary(last: number, complete: boolean): string {
     if (last === 0) return "(empty file)";
     if (last < this.#offset) return `(has ${last} lines: offset ${this.#offset} is past the end)`;
-    if (this.#cut)
-      return `(lines ${this.#offset}-${last}, cut within line ${last} at ${this.#maxChars} characters: go on with offset ${last}, or read parts with code)`;
+    if (this.#cut) {
+      const next =
+        last > this.#offset ? `go on with offset ${last}, or read parts with code` : "read parts of it with code";
+      return `(lines ${this.#offset}-${last}, cut within line ${last} at ${this.#maxChars} characters: ${next})`;
+    }
     if (complete) return `(lines ${this.#offset}-${last} of ${last})`;
     return `(lines ${this.#offset}-${last}; for more: offset ${last + 1})`;
   }

@@ -52,6 +52,17 @@ describe("bad input", () => {
     },
   );
 
+  it.each([
+    ["cwd", "exec", { command: "ls", cwd: "x".repeat(3e6) }],
+    ["path", "read_file", { path: "x".repeat(3e6) }],
+    ["template", "create_sandbox", { template: "x".repeat(3e6) }],
+    ["sandbox_id", "destroy_sandbox", { sandbox_id: "x".repeat(3e6) }],
+  ])("does not send a %s of megabytes back", async (_, tool, input) => {
+    const result = await server.call(tool, input);
+    expect(result.isError).toBe(true);
+    expect(JSON.stringify(result).length).toBeLessThan(10_000);
+  });
+
   it("refuses a tool that does not exist as a protocol error that names those that do", async () => {
     await expect(server.call("run", {})).rejects.toThrow(/there is no tool "run": the tools are run_code, exec/);
   });

@@ -71,8 +71,16 @@ describe("run_code on WebAssembly", () => {
   it("keeps a flood of output within the budget", async () => {
     const result = await run("print('first')\nfor _ in range(200): print('x' * 100_000)\nprint('last')");
     expect(textOf(result).length).toBeLessThan(6_000);
-    expect(textOf(result)).toMatch(/first\n.*left out here.*\nlast$/s);
+    expect(textOf(result)).toMatch(/first\n.*left out here.*\nlast\n\[stdout, head and tail\]/s);
     expect(recordOf(result).truncated).toBe(true);
+  });
+
+  it("keeps a flood of displays within bounds, the value included", async () => {
+    const result = await run("for n in range(20_000): display(n)\n'the value'");
+    expect(textOf(result).length).toBeLessThan(6_000);
+    expect(textOf(result)).toMatch(
+      /\[output\]\n48\n\[output\]\n\(19951 more displays are not shown\)\n\[value\]\n'the value'$/,
+    );
   });
 
   it("queues cells in one sandbox while other tools answer", async () => {

@@ -53,7 +53,7 @@ describe("exec", () => {
     const text = textOf(result);
     expect(text.length).toBeLessThan(21_000);
     expect(text).toMatch(/first\n/);
-    expect(text).toMatch(/last$/);
+    expect(text).toMatch(/last\n\[stdout, head and tail\] .* \(8\.39 MB of 100 MB\)/);
     expect(text).toMatch(/\[\.\.\. 100\.0 MB of 100\.0 MB left out here|\[\.\.\. 100 MB of 100 MB left out here/);
     expect(recordOf(result)).toMatchObject({ truncated: true, exitCode: 0 });
   });

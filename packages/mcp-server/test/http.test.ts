@@ -165,6 +165,23 @@ describe("strangers", () => {
     expect(reply.body).not.toContain("run_code");
   });
 
+  it.each(["//", "//[", "/\\", "*", "http://[", "http://evil.example/mcp", "/x/../mcp"])(
+    "end nothing by asking for %s",
+    async (path) => {
+      expect((await send(headers, list, { path })).status).toBe(404);
+      expect((await send({ ...headers, Authorization: "Bearer alice-secret" }, list)).status).toBe(200);
+    },
+  );
+
+  it.each(["user@localhost", "localhost/evil", "localhost,evil.example"])(
+    "with %s as host are refused",
+    async (host) => {
+      const reply = await send({ ...headers, Authorization: "Bearer alice-secret", Host: host }, list);
+      expect(reply.status).toBeGreaterThanOrEqual(400);
+      expect(reply.status).toBeLessThan(500);
+    },
+  );
+
   it("learn only where the endpoint is", async () => {
     expect(await send(headers, list, { path: "/" })).toMatchObject({
       status: 404,
@@ -202,6 +219,27 @@ describe("the program", () => {
     await client.close();
     expect(await raw.exited).toEqual([0, null]);
     expect(raw.stdout).toBe("");
+  });
+
+  it("refuses a SANDKIT_TOKEN without a token, which nobody could send", async () => {
+    await using raw = new RawServer(["http", "--port", "0"], { SANDKIT_TOKEN: " , " });
+    expect(await raw.exited).toEqual([2, null]);
+    expect(raw.stderr).toContain("SANDKIT_TOKEN holds no token");
+  });
+
+  it("ends at once, and in order, when told to end a second time", async () => {
+    await using raw = new RawServer(["http", "--port", "0", "--config", folder.path], { SANDKIT_TOKEN: "secret" });
+    const client = await connect("secret", await listening(raw));
+    const call = callTool(client, "exec", { command: "sleep 60" }).catch(() => undefined);
+    await sleep(700);
+    raw.child.kill("SIGTERM");
+    await sleep(200);
+    raw.child.kill("SIGTERM");
+    const asked = Date.now();
+    expect(await raw.exited).toEqual([0, null]);
+    expect(Date.now() - asked).toBeLessThan(8_000);
+    await client.close();
+    await call;
   });
 
   it("keeps a token of one's own to itself", async () => {

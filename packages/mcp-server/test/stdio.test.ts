@@ -87,6 +87,19 @@ describe("the end", () => {
     expect(await within(10_000, server.exited)).toEqual([0, null]);
   });
 
+  it("comes in order when the signal comes twice, in the middle of a call", async () => {
+    await using server = start();
+    await server.initialize();
+    const pid = Number(/\n(\d+)$/.exec(await server.call(1, "exec", { command: "sleep 300 & echo $!" }))?.[1]);
+    server.send({ id: 2, method: "tools/call", params: { name: "exec", arguments: { command: "sleep 300" } } });
+    await sleep(300);
+    server.child.kill("SIGTERM");
+    server.child.kill("SIGTERM");
+    server.child.kill("SIGINT");
+    expect(await within(10_000, server.exited)).toEqual([0, null]);
+    expect(lives(pid)).toBe(false);
+  });
+
   it("leaves no process when the server is killed", async () => {
     await using server = start();
     await server.initialize();
@@ -117,6 +130,10 @@ describe("the wire", () => {
     server.child.stdin.write("hello\n{}\n[1]\n\n\u0000\n");
     await server.initialize();
     expect(await server.call(1, "exec", { command: "echo fine" })).toContain("fine");
+    // What is wrong with each is told in one line.
+    expect(server.stderr.trimEnd().split("\n")).toSatisfy((lines: string[]) =>
+      lines.every((line) => line.startsWith("sandkit-mcp: ") && line.length < 2_100),
+    );
   });
 
   it("answers a message above the limit with an error and goes on", async () => {

@@ -4,7 +4,7 @@ import { readLines } from "../src/text-lines.js";
 
 describe("joinSections", () => {
   it("leaves short text alone and drops the label of stdout alone", () => {
-    expect(joinSections([{ label: "stdout", text: "a\n" }], 100)).toEqual({ text: "a", truncated: false });
+    expect(joinSections([{ label: "stdout", text: "a\n" }], 100)).toEqual({ text: "a", truncated: false, cut: [] });
     const two = joinSections(
       [
         { label: "stdout", text: "a" },
@@ -12,13 +12,13 @@ describe("joinSections", () => {
       ],
       100,
     );
-    expect(two).toEqual({ text: "[stdout]\na\n[stderr]\nb", truncated: false });
-    expect(joinSections([], 100)).toEqual({ text: "", truncated: false });
+    expect(two).toEqual({ text: "[stdout]\na\n[stderr]\nb", truncated: false, cut: [] });
+    expect(joinSections([], 100)).toEqual({ text: "", truncated: false, cut: [] });
   });
 
   it("keeps head and tail of the long, and the short whole", () => {
     const long = `${"a".repeat(500)}${"z".repeat(500)}`;
-    const { text, truncated } = joinSections(
+    const { text, truncated, cut } = joinSections(
       [
         { label: "stdout", text: long },
         { label: "error", text: "boom" },
@@ -26,6 +26,7 @@ describe("joinSections", () => {
       104,
     );
     expect(truncated).toBe(true);
+    expect(cut).toEqual(["stdout"]);
     expect(text).toContain("boom");
     expect(text).toMatch(/a{50}\n\[\.\.\. 900 bytes of 1\.00 kB left out here/);
     expect(text).toMatch(/\]\nz{50}\n\[error\]/);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { SandboxError } from "@sandkit/core";
 import type { Artifacts } from "./artifacts.js";
 import { type CallContext, childError, lostError, providerName } from "./errors.js";
+import { Heartbeat } from "./heartbeat.js";
 import type { CallName, Calls, ChildOptions, FromChild, JobExit, OutputStream, ToChild } from "./protocol.js";
 
 /** Who is told what one job does. */
@@ -27,6 +28,13 @@ export class SandboxChild {
   readonly #sandboxId: string;
   readonly #calls = new Map<number, PendingCall>();
   readonly #jobs = new Map<string, JobObserver>();
+  readonly #heartbeat = new Heartbeat(
+    () => this.#send({ type: "ping" }),
+    () => {
+      this.#lose("its process does not answer any more");
+      this.#process.kill("SIGKILL");
+    },
+  );
   #nextCall = 1;
   #stderr = "";
   #lost: string | undefined;
@@ -49,6 +57,9 @@ export class SandboxChild {
     this.#process.stderr?.on("data", (bytes: Buffer) => {
       this.#stderr = (this.#stderr + bytes.toString()).slice(-keptStderr);
     });
+    // Once, while they are open: a closed one would keep a listener of each further call.
+    const streams = [this.#process.stdout, this.#process.stderr] as unknown as ({ unref?(): void } | null)[];
+    for (const stream of streams) stream?.unref?.();
     this.#process.on("message", (message: FromChild) => this.#receive(message));
     this.exited = new Promise((resolve) => {
       this.#process.on("error", (error) => {
@@ -141,6 +152,7 @@ export class SandboxChild {
   }
 
   #receive(message: FromChild): void {
+    this.#heartbeat.heard();
     switch (message.type) {
       case "ready":
         this.#onReady?.();
@@ -179,13 +191,13 @@ export class SandboxChild {
     for (const observer of this.#jobs.values()) observer.lost(reason);
     this.#calls.clear();
     this.#jobs.clear();
+    this.#heartbeat.watch(false);
   }
 
   /** Keeps the caller's program alive while something is under way, and only then. */
   #holdLoop(): void {
     const busy = this.#calls.size + this.#jobs.size > 0;
-    const streams = [this.#process.stdout, this.#process.stderr] as unknown as ({ unref?(): void } | null)[];
-    for (const stream of streams) stream?.unref?.();
+    this.#heartbeat.watch(busy);
     if (this.#ending && this.#lost === undefined) this.#process.ref();
     else this.#process.unref();
     if (busy) this.#process.channel?.ref();

@@ -14,6 +14,10 @@ const codes: Readonly<Record<string, { readonly code: ErrorCode; readonly text: 
   EBUSY: { code: "PERMISSION", text: "it is the root of the file system" },
   ENOSPC: { code: "NO_SPACE", text: "the disk of the sandbox is full: remove files, or create with more diskMiB" },
   EFBIG: { code: "TOO_LARGE", text: "no file can be that large" },
+  E2BIG: {
+    code: "TOO_LARGE",
+    text: "it holds too much for one listing: list its parts, or give a maxDepth",
+  },
   ESTALE: { code: "CONFLICT", text: "it was changed since: read it again" },
   ELOOP: { code: "INVALID", text: "its symbolic links lead in a circle" },
   ENAMETOOLONG: { code: "INVALID", text: "a name in it is longer than 255 bytes" },

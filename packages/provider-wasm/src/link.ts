@@ -27,6 +27,7 @@ const textBytes = 64 * 1024;
 const dataBytes = 256 * 1024;
 const ringBytes = 128 * 1024;
 const recordHeader = 5;
+/** A cell's result with its figures. The driver keeps below it. */
 const longestText = 64 * 1024 * 1024;
 
 interface Areas {
@@ -140,7 +141,8 @@ export class WorkerEnd {
 /** One call as the broker sees it. */
 export interface LinkRequest {
   readonly operation: string;
-  readonly args: unknown;
+  /** JSON text, of whatever the guest likes. */
+  readonly args: string;
   /** Bytes that came along; a copy. */
   readonly data: Uint8Array;
 }
@@ -171,7 +173,7 @@ export class BrokerEnd {
     const space = whole.indexOf(" ");
     return {
       operation: whole.slice(0, space),
-      args: JSON.parse(whole.slice(space + 1)) as unknown,
+      args: whole.slice(space + 1),
       data: data.slice(0, bounded(Atomics.load(control, word.dataLength), dataBytes)),
     };
   }

@@ -59,11 +59,14 @@ export type CallName = keyof Calls;
 export type ToChild =
   | { readonly type: "call"; readonly id: number; readonly name: CallName; readonly args: readonly unknown[] }
   /** The consumer has taken so many bytes of a stream. */
-  | { readonly type: "taken"; readonly job: string; readonly stream: OutputStream; readonly bytes: number };
+  | { readonly type: "taken"; readonly job: string; readonly stream: OutputStream; readonly bytes: number }
+  /** To be answered with `pong` at once. */
+  | { readonly type: "ping" };
 
 /** From the child to the caller's process. */
 export type FromChild =
   | { readonly type: "ready" }
+  | { readonly type: "pong" }
   | { readonly type: "result"; readonly id: number; readonly value: unknown }
   | { readonly type: "failure"; readonly id: number; readonly errno: string; readonly message: string }
   | { readonly type: "output"; readonly job: string; readonly stream: OutputStream; readonly bytes: Uint8Array }

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { createSandbox } from "@sandkit/core";
+import { createSandbox, type Sandbox } from "@sandkit/core";
 import { describe, expect, it } from "vitest";
 import { wasm } from "../src/index.js";
 
@@ -49,6 +49,21 @@ describe.runIf(process.platform === "linux")("the child process", () => {
       await expect(call).rejects.toMatchObject({ code: "SANDBOX_LOST", message: expect.stringContaining("SIGKILL") });
     }
     expect((await sandbox.info()).state).toBe("gone");
+    await sandbox.destroy();
+  });
+
+  it.each([
+    ["a cell with a deadline", (sandbox: Sandbox) => sandbox.runCode("1", { timeoutMs: 500 })],
+    ["a program with a deadline", (sandbox: Sandbox) => sandbox.exec(["python3", "-V"], { timeoutMs: 500 })],
+    ["a look at its files", (sandbox: Sandbox) => sandbox.files.list("/")],
+  ])("is taken for lost when it is frozen: %s does not wait for ever", { timeout: 60_000 }, async (_, use) => {
+    const before = new Set(children());
+    const sandbox = await createSandbox(wasm(), {});
+    const [pid = ""] = children().filter((child) => !before.has(child));
+    await sandbox.runCode("1");
+    process.kill(Number(pid), "SIGSTOP");
+    await expect(use(sandbox)).rejects.toMatchObject({ code: "SANDBOX_LOST" });
+    await until(() => !lives(pid));
     await sandbox.destroy();
   });
 

@@ -36,9 +36,9 @@ export class Interrupts implements Disposable {
     if (this.#exitCode !== undefined) this.#kill();
   }
 
-  /** Ends the program because nobody reads its output any more. */
-  brokenPipe(): void {
-    this.#end(141);
+  /** Ends the program because its output goes nowhere: nobody reads any more, or it cannot be written. */
+  outputLost(error: NodeJS.ErrnoException): void {
+    this.#end(error.code === "EPIPE" ? 141 : 3);
   }
 
   [Symbol.dispose](): void {

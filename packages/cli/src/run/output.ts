@@ -3,15 +3,15 @@ import type { OutputChunk } from "@sandkit/core";
 
 /**
  * Passes a program's output on byte for byte, as fast as it is read and no faster.
- * `onBroken` is called when nobody reads any more.
+ * `onBroken` is called when nobody reads any more, or what was read cannot be stored (a full disk).
  */
-export function passOutput(onBroken: () => void): (chunk: OutputChunk) => Promise<void> {
+export function passOutput(onBroken: (error: NodeJS.ErrnoException) => void): (chunk: OutputChunk) => Promise<void> {
   const broken = new Set<NodeJS.WriteStream>();
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+      if (broken.has(stream)) return;
       broken.add(stream);
-      onBroken();
+      onBroken(error);
     });
   }
   return async ({ stream: name, bytes }) => {

@@ -1,8 +1,10 @@
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { basename, extname } from "node:path";
 import type { Invocation } from "../command.js";
 import { UsageError } from "../usage-error.js";
 import { type Language, languageNames, languageOf, languageOfExtension } from "./languages.js";
+
+const maxCodeBytes = 64 * 1024 * 1024;
 
 /** What is to be run: a command, and the file it needs in the working directory. */
 export interface Program {
@@ -56,19 +58,39 @@ function fromCode(code: string, { interpreter, evalArgs }: Language, rest: reado
 }
 
 async function fromStdin({ interpreter, stdinArgs }: Language, rest: readonly string[]): Promise<Program> {
+  const stdin = await readCode(process.stdin, "stdin");
+  return { interpreter, command: [interpreter, ...stdinArgs, ...rest], stdin };
+}
+
+/** Reads a program; a source that never ends must not fill the memory. */
+async function readCode(source: AsyncIterable<Uint8Array>, from: string): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of process.stdin) pieces.push(piece);
-  return { interpreter, command: [interpreter, ...stdinArgs, ...rest], stdin: Buffer.concat(pieces) };
+  let size = 0;
+  for await (const piece of source) {
+    size += piece.length;
+    if (size > maxCodeBytes) {
+      const fix = [{ text: "give the program as FILE, and its data on stdin", command: "sandkit run FILE < DATA" }];
+      throw new UsageError(`the program on ${from} is above 64 MiB`, fix);
+    }
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
 }
 
 async function fromFile(path: string, { interpreter }: Language, rest: readonly string[]): Promise<Program> {
   const name = basename(path);
-  const code = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw unreadable(path, error);
-  });
+  const code = await readFileOf(path);
   // A leading dash would be read as an option by the interpreter.
   const argument = name.startsWith("-") ? `./${name}` : name;
   return { interpreter, command: [interpreter, argument, ...rest], file: { name, code } };
+}
+
+async function readFileOf(path: string): Promise<Uint8Array> {
+  try {
+    return await readCode(createReadStream(path), `"${path}"`);
+  } catch (error) {
+    throw error instanceof UsageError ? error : unreadable(path, error as NodeJS.ErrnoException);
+  }
 }
 
 function unreadable(path: string, error: NodeJS.ErrnoException): UsageError {

@@ -50,7 +50,7 @@ async function runOn(
     const running = await sandbox.spawn(program.command, {
       stdin: program.stdin ?? inputStream(),
       ...(settings.timeoutMs !== undefined && { timeoutMs: settings.timeoutMs }),
-      ...(!settings.json && { onOutput: passOutput(() => interrupts.brokenPipe()) }),
+      ...(!settings.json && { onOutput: passOutput((error) => interrupts.outputLost(error)) }),
     });
     interrupts.watch(running);
     const result = await running.wait();

@@ -26,6 +26,7 @@ export async function silent(sandbox: Sandbox, file: string): Promise<void> {
   if (after !== before) throw new Error(`a process survived: ${after - before} more heartbeats in ${file}`);
 }
 
-async function beatCount(sandbox: Sandbox, file: string): Promise<number> {
+/** How often a program has beaten in the file. */
+export async function beatCount(sandbox: Sandbox, file: string): Promise<number> {
   return (await sandbox.files.exists(file)) ? (await sandbox.files.stat(file)).size : 0;
 }

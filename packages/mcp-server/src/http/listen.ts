@@ -18,6 +18,7 @@ import { newToken, Tokens } from "./auth.js";
 import { LegacySessions } from "./legacy-sessions.js";
 
 const path = "/mcp";
+const plainHost = /^(?:\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d+)?$/i;
 const loopback = ["localhost", "127.0.0.1", "[::1]"];
 /** How long calls under way may take to finish once the server is to end, in milliseconds. */
 const drainMs = 10_000;
@@ -40,8 +41,8 @@ export interface HttpServer {
   readonly url: string;
   /** The first token. */
   readonly token: string;
-  /** Finishes calls under way (10 s at most), then ends every sandbox. */
-  close(): Promise<void>;
+  /** Finishes calls under way (10 s at most, or until `hurry` aborts), then ends every sandbox. */
+  close(hurry?: AbortSignal): Promise<void>;
 }
 
 /**
@@ -68,9 +69,9 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
   return {
     url: `http://${bracketed(host)}:${bound}${path}`,
     token: tokens[0] ?? "",
-    async close() {
+    async close(hurry) {
       const closed = new Promise((resolve) => server.close(resolve));
-      await service.drain(drainMs);
+      await service.drain(AbortSignal.any([AbortSignal.timeout(drainMs), ...(hurry ? [hurry] : [])]));
       server.closeAllConnections();
       await closed;
       await runtime.close();
@@ -113,8 +114,23 @@ class McpService {
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
+    try {
+      this.#admit(request, response);
+    } catch (error) {
+      // Whatever a stranger sends, the server goes on for the others.
+      report("a request failed", error);
+      refuse(response, 500, "this request cannot be served");
+    }
+  }
+
+  #admit(request: IncomingMessage, response: ServerResponse): void {
+    if (!plainHost.test(request.headers.host ?? "")) {
+      refuse(response, 400, "the header Host must be a name or an address, with or without a port");
+      return;
+    }
     if (!this.#checkHost(request, response) || !this.#checkOrigin(request, response)) return;
-    if (new URL(request.url ?? "/", "http://localhost").pathname !== path) {
+    // Compared as it was sent: a target such as // is no URL and cannot be parsed as one.
+    if (request.url?.split("?")[0] !== path) {
       refuse(response, 404, `nothing is here: the MCP endpoint is ${path}`);
       return;
     }
@@ -136,19 +152,26 @@ class McpService {
     this.#serve(Object.assign(request, { auth }), response).catch((error) => report("a request failed", error));
   }
 
-  async drain(timeoutMs: number): Promise<void> {
+  /** Takes no more calls, and waits for those under way until the signal aborts. */
+  async drain(enough: AbortSignal): Promise<void> {
     this.#draining = true;
     const finished = Promise.all(
       [...this.#underWay].map((response) => new Promise((resolve) => response.once("close", resolve))),
     );
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([finished, new Promise((resolve) => (timer = setTimeout(resolve, timeoutMs)))]);
-    clearTimeout(timer);
+    const aborted = new Promise<void>((resolve) => {
+      if (enough.aborted) resolve();
+      enough.addEventListener("abort", () => resolve());
+    });
+    await Promise.race([finished, aborted]);
     await Promise.all([this.#modern.close(), this.#legacy.close()]);
   }
 }
 
 function refuse(response: ServerResponse, status: number, message: string): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
   response.writeHead(status, { "Content-Type": "application/json", Connection: "close" });
   response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32000, message } }));
 }

@@ -5,10 +5,18 @@ import type { Section } from "./text.js";
 const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"] as const satisfies ImageType[];
 const textTypes = ["text/plain", "text/markdown", "image/svg+xml", "text/html"];
 
+/** Displays of one cell that are shown: the first ones and the last, which is its value. */
+const maxShown = 50;
+
 /** What a cell displayed: pictures go onto the tray, the rest becomes text. The last value has a label of its own. */
 export function displaySections(result: CellResult, images: ImageTray): Section[] {
-  const last = result.outputs.length - 1;
-  const sections = result.outputs.flatMap((bundle, index) => {
+  const { outputs } = result;
+  const last = outputs.length - 1;
+  const leftOut = Math.max(0, outputs.length - maxShown);
+  const sections = outputs.flatMap((bundle, index): Section[] => {
+    if (index === maxShown - 1 && leftOut > 0)
+      return [{ label: "output", text: `(${leftOut} more displays are not shown)` }];
+    if (index >= maxShown && index < last) return [];
     const text = showBundle(bundle, images);
     const label = index === last && result.value !== undefined ? "value" : "output";
     return text === undefined ? [] : [{ label, text }];

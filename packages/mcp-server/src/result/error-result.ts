@@ -1,5 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type ErrorCode, SandboxError, toSandboxError } from "@sandkit/core";
+import { abridged } from "./text.js";
 
 /** What a model, or the person behind it, does next; the message has said what failed and on what. */
 const nextSteps: Partial<Record<ErrorCode, string>> = {
@@ -19,12 +20,20 @@ const nextSteps: Partial<Record<ErrorCode, string>> = {
   DENIED: "The user refused it; do not repeat it unchanged.",
 };
 
+const maxMessageChars = 2_000;
+
 /** A failure as a tool result: code, what failed on what, what to do next. */
 export function errorResult(reason: unknown): CallToolResult {
   const error = toSandboxError(reason, "UNAVAILABLE");
   const next = nextSteps[error.code];
-  const text = `${error.code}: ${error.message}${next === undefined ? "" : `\n${next}`}`;
-  return { content: [{ type: "text", text }], isError: true, _meta: { "sandkit/error": error.toJSON() } };
+  // A message repeats what it was given; a path of megabytes is not sent back.
+  const message = abridged(error.message, maxMessageChars);
+  const text = `${error.code}: ${message}${next === undefined ? "" : `\n${next}`}`;
+  return {
+    content: [{ type: "text", text }],
+    isError: true,
+    _meta: { "sandkit/error": { ...error.toJSON(), message } },
+  };
 }
 
 /** Bad input of a call, in the words of its parameters. */

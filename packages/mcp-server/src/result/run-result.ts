@@ -1,13 +1,12 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { CellResult, EndReason, ExecResult, FileInfo } from "@sandkit/core";
-import type { Run } from "../changed-files.js";
 import type { Config } from "../config.js";
+import type { KeptStream } from "../kept-output.js";
 import { linkTo } from "../resources.js";
 import type { Used } from "../sandboxes.js";
-import { displaySections } from "./displays.js";
-import { ImageTray } from "./images.js";
 import { introduction } from "./introduction.js";
-import { duration, joinSections, type Section, size, streamSection } from "./text.js";
+import type { ShownOutput } from "./shown-output.js";
+import { duration, size } from "./text.js";
 
 /** Links to files in one result. */
 const maxLinks = 10;
@@ -20,25 +19,55 @@ export interface RunContext {
   readonly links: boolean;
 }
 
-/** A command's result: non-zero exits and timeouts are ordinary answers. */
-export function commandResult(used: Used<Run<ExecResult>>, context: RunContext): CallToolResult {
-  const result = used.result.ended;
-  const sections = [...streamSection("stdout", result.stdout), ...streamSection("stderr", result.stderr)];
-  return assemble(used, context, endOf(result, context), sections, new ImageTray(context.config));
+/** How a run can have ended: a command or a cell. */
+export type RunEnd = ExecResult | CellResult;
+
+/** A run and what is told of it. */
+export interface Run {
+  readonly ended: RunEnd;
+  readonly shown: ShownOutput;
+  /** New or different files under the working directory. */
+  readonly changed: readonly FileInfo[];
+  /** Streams that are too long to show. */
+  readonly kept: readonly KeptStream[];
 }
 
-/** A cell's result: exceptions and timeouts are ordinary answers. */
-export function cellResult(used: Used<Run<CellResult>>, context: RunContext): CallToolResult {
-  const result = used.result.ended;
-  const images = new ImageTray(context.config);
-  const sections = [
-    ...streamSection("stdout", result.stdout),
-    ...streamSection("stderr", result.stderr),
-    ...displaySections(result, images),
-    ...(result.error === undefined ? [] : [{ label: "error", text: result.error.traceback || result.error.message }]),
-  ];
-  const state = stateSentence(result);
-  return assemble(used, context, endOf(result, context) + state, sections, images);
+/** The result of a command or a cell: non-zero exits, exceptions and timeouts are ordinary answers. */
+export function runResult(used: Used<Run>, context: RunContext): CallToolResult {
+  const { ended, shown, changed, kept } = used.result;
+  const body = shown.text || (shown.images.length > 0 ? undefined : "(no output)");
+  const text = [
+    endOf(ended, context) + stateSentence(ended) + introduction(used),
+    ...(body === undefined ? [] : ["", body]),
+    ...kept.map(keptLine),
+    ...filesLine(changed),
+  ].join("\n");
+  const files = [...kept.flatMap(({ file }) => ("path" in file ? [file] : [])), ...changed.slice(0, maxLinks)];
+  const links = context.links ? files.map((file) => linkTo(used.handle, file)) : [];
+  return {
+    content: [{ type: "text", text }, ...shown.images, ...links],
+    _meta: { "sandkit/run": recordOf(used) },
+  };
+}
+
+function recordOf({ handle, result: { ended, shown } }: Used<Run>): Record<string, unknown> {
+  return {
+    sandbox: handle,
+    exitCode: ended.exitCode,
+    ...("signal" in ended && ended.signal !== undefined ? { signal: ended.signal } : {}),
+    reason: ended.reason,
+    durationMs: Math.round(ended.durationMs),
+    truncated: shown.truncated,
+    ...("stateLost" in ended ? { stateLost: ended.stateLost } : {}),
+    ...("error" in ended && ended.error !== undefined ? { error: ended.error.name } : {}),
+  };
+}
+
+function keptLine({ stream, file, totalBytes, incomplete }: KeptStream): string {
+  if ("problem" in file) return `[${stream} in full] could not be kept in the sandbox: ${file.problem}`;
+  const what = incomplete ? `${stream}, head and tail` : `${stream} in full`;
+  const bytes = incomplete ? `${size(file.size)} of ${size(totalBytes)}` : size(file.size);
+  return `[${what}] ${file.path} (${bytes}): read it by lines with read_file, or search it with code`;
 }
 
 function filesLine(changed: readonly FileInfo[]): string[] {
@@ -48,51 +77,22 @@ function filesLine(changed: readonly FileInfo[]): string[] {
   return [`[files written] ${named.join(", ")}${more}`];
 }
 
-function stateSentence({ stateLost, reason }: CellResult): string {
+function stateSentence(ended: RunEnd): string {
+  if (!("stateLost" in ended)) return "";
+  const { stateLost, reason } = ended;
   if (stateLost) return " Variables of earlier cells are lost; files are kept.";
   return reason === "timeout" ? " Variables of earlier cells are kept." : "";
 }
 
-type Ran = Pick<ExecResult, "exitCode" | "signal" | "reason" | "durationMs" | "stdout" | "stderr"> &
-  Partial<Pick<CellResult, "error" | "stateLost">>;
-
-function assemble(
-  used: Used<Run<Ran>>,
-  context: RunContext,
-  end: string,
-  sections: readonly Section[],
-  images: ImageTray,
-): CallToolResult {
-  const { handle } = used;
-  const { ended: result, changed } = used.result;
-  const body = joinSections(sections, context.config.outputChars);
-  const text = body.text || (images.blocks.length > 0 ? undefined : "(no output)");
-  const lines = [end + introduction(used), ...(text === undefined ? [] : ["", text]), ...filesLine(changed)];
-  const links = context.links ? changed.slice(0, maxLinks).map((file) => linkTo(handle, file)) : [];
-  return {
-    content: [{ type: "text", text: lines.join("\n") }, ...images.blocks, ...links],
-    _meta: {
-      "sandkit/run": {
-        sandbox: handle,
-        exitCode: result.exitCode,
-        ...(result.signal === undefined ? {} : { signal: result.signal }),
-        reason: result.reason,
-        durationMs: Math.round(result.durationMs),
-        truncated: body.truncated,
-        ...(result.stateLost === undefined ? {} : { stateLost: result.stateLost }),
-        ...(result.error === undefined ? {} : { error: result.error.name }),
-      },
-    },
-  };
-}
-
-function endOf(result: Ran, { timeoutSeconds, config }: RunContext): string {
+function endOf(result: RunEnd, { timeoutSeconds, config }: RunContext): string {
   const took = duration(result.durationMs);
+  const error = "error" in result ? result.error : undefined;
+  const signal = "signal" in result ? result.signal : undefined;
   const sentences: Record<EndReason, string> = {
-    exited: result.error
-      ? `Raised ${result.error.name} (exit code ${result.exitCode}) after ${took}.`
+    exited: error
+      ? `Raised ${error.name} (exit code ${result.exitCode}) after ${took}.`
       : `Exited with code ${result.exitCode} after ${took}.`,
-    signaled: result.signal ? `Ended by signal ${result.signal} after ${took}.` : `The interpreter died after ${took}.`,
+    signaled: signal ? `Ended by signal ${signal} after ${took}.` : `The interpreter died after ${took}.`,
     timeout: `Stopped at the time limit of ${timeoutSeconds} s; everything it started is ended, output so far is below. Do less in one call, or pass a larger timeout (at most ${config.maxTimeoutSeconds}).`,
     aborted: `Cancelled after ${took}.`,
     output_limit: `Stopped after ${took}: it wrote more output than allowed.`,

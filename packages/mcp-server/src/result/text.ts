@@ -7,16 +7,28 @@ export interface Section {
   readonly text: string;
   /** Bytes of the whole, where `text` is already less. */
   readonly totalBytes?: number | undefined;
+  /** What to do about a part that is left out of the text; default: what a program can do. */
+  readonly remedy?: string | undefined;
+}
+
+/** What fits of some sections. */
+export interface Joined {
+  readonly text: string;
+  /** True when anything is missing, here or from a section already. */
+  readonly truncated: boolean;
+  /** Labels of the sections that are not shown whole. */
+  readonly cut: readonly string[];
 }
 
 /** A stream as a section; none when nothing was written. */
 export function streamSection(label: string, stream: Captured): Section[] {
   if (stream.totalBytes === 0) return [];
-  return [{ label, text: stream.text, totalBytes: stream.truncated ? stream.totalBytes : undefined }];
+  const totalBytes = stream.truncated ? stream.totalBytes : undefined;
+  return [{ label, text: stream.text, totalBytes, remedy: "see the end" }];
 }
 
 /** Joins the sections within a budget of characters: short ones whole, head and tail of the long ones. */
-export function joinSections(sections: readonly Section[], budget: number): { text: string; truncated: boolean } {
+export function joinSections(sections: readonly Section[], budget: number): Joined {
   const shares = share(
     sections.map((section) => section.text.length),
     budget,
@@ -26,10 +38,9 @@ export function joinSections(sections: readonly Section[], budget: number): { te
     const label = sections.length > 1 || section.label !== "stdout" ? `[${section.label}]\n` : "";
     return label + body.replace(/\n+$/, "");
   });
-  const truncated = sections.some(
-    (section, index) => section.totalBytes !== undefined || section.text.length > (shares[index] ?? 0),
-  );
-  return { text: parts.join("\n"), truncated };
+  const cut = sections.filter((section, index) => section.text.length > (shares[index] ?? 0));
+  const truncated = cut.length > 0 || sections.some((section) => section.totalBytes !== undefined);
+  return { text: parts.join("\n"), truncated, cut: cut.map(({ label }) => label) };
 }
 
 /** Divides a budget: nobody gets more than asked for, and what the small leave goes to the large. */
@@ -46,14 +57,27 @@ function share(wanted: readonly number[], budget: number): number[] {
 }
 
 function headAndTail(section: Section, budget: number): string {
-  const { text, totalBytes } = section;
+  const { text, totalBytes, remedy = "write long output to a file and read parts of it" } = section;
   if (text.length <= budget) return text;
-  const half = Math.floor(budget / 2);
-  const head = text.slice(0, wholeCharacters(text, half));
-  const tail = text.slice(wholeCharacters(text, text.length - half));
+  const { head, tail } = ends(text, budget);
   const total = totalBytes ?? Buffer.byteLength(text);
   const leftOut = total - Buffer.byteLength(head) - Buffer.byteLength(tail);
-  return `${head}\n[... ${size(leftOut)} of ${size(total)} left out here: write long output to a file and read parts of it ...]\n${tail}`;
+  return `${head}\n[... ${size(leftOut)} of ${size(total)} left out here: ${remedy} ...]\n${tail}`;
+}
+
+/** A text within a number of characters: its middle gives way. */
+export function abridged(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const { head, tail } = ends(text, maxChars - 3);
+  return `${head} … ${tail}`;
+}
+
+function ends(text: string, budget: number): { head: string; tail: string } {
+  const half = Math.floor(budget / 2);
+  return {
+    head: text.slice(0, wholeCharacters(text, half)),
+    tail: text.slice(wholeCharacters(text, text.length - half)),
+  };
 }
 
 // A border inside a surrogate pair moves in front of it.

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { invalid } from "../result/error-result.js";
-import { commandResult } from "../result/run-result.js";
+import { runResult } from "../result/run-result.js";
 import { splitCommand } from "../split-command.js";
 import { checkSize, defineTool, run, sandboxId, timeout } from "./tool.js";
 
@@ -31,10 +31,10 @@ export const exec = defineTool({
           stdin: input.stdin,
           timeoutMs: timeoutSeconds * 1000,
           signal: call.signal,
-          maxOutputBytes: call.config.outputChars * 4,
+          maxOutputBytes: call.config.maxOutputBytes,
         }),
       ),
     );
-    return commandResult(used, { ...call, timeoutSeconds });
+    return runResult(used, { ...call, timeoutSeconds });
   },
 });

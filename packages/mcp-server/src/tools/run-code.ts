@@ -1,6 +1,7 @@
+import type { CellResult, ExecResult } from "@sandkit/core";
 import { z } from "zod";
 import { invalid } from "../result/error-result.js";
-import { cellResult, commandResult } from "../result/run-result.js";
+import { runResult } from "../result/run-result.js";
 import { checkSize, defineTool, run, sandboxId, timeout } from "./tool.js";
 
 export const runCode = defineTool({
@@ -23,7 +24,7 @@ export const runCode = defineTool({
     const options = {
       timeoutMs: timeoutSeconds * 1000,
       signal: call.signal,
-      maxOutputBytes: call.config.outputChars * 4,
+      maxOutputBytes: call.config.maxOutputBytes,
     };
     const context = { ...call, timeoutSeconds };
     const language = input.language ?? call.surface.languages[0] ?? "python";
@@ -31,15 +32,15 @@ export const runCode = defineTool({
       const used = await call.sandboxes.use(input.sandbox_id, call.making, (sandbox) =>
         run(call, sandbox, () => sandbox.runCode(input.code, { ...options, language })),
       );
-      return cellResult(used, context);
+      return runResult(used, context);
     }
-    const used = await call.sandboxes.use(input.sandbox_id, call.making, async (sandbox) =>
-      sandbox.capabilities.features["kernel.bash"]
-        ? { cell: await run(call, sandbox, () => sandbox.runCode(input.code, { ...options, language: "bash" })) }
-        : { command: await run(call, sandbox, () => sandbox.exec(input.code, options)) },
+    const used = await call.sandboxes.use(input.sandbox_id, call.making, (sandbox) =>
+      run<CellResult | ExecResult>(call, sandbox, () =>
+        sandbox.capabilities.features["kernel.bash"]
+          ? sandbox.runCode(input.code, { ...options, language: "bash" })
+          : sandbox.exec(input.code, options),
+      ),
     );
-    const { cell, command } = used.result;
-    if (cell !== undefined) return cellResult({ ...used, result: cell }, context);
-    return commandResult({ ...used, result: command }, context);
+    return runResult(used, context);
   },
 });

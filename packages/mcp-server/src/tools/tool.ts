@@ -1,9 +1,12 @@
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
 import { type Sandbox, SandboxError } from "@sandkit/core";
 import { z } from "zod";
-import { observingFiles, type Run } from "../changed-files.js";
+import { observingFiles } from "../changed-files.js";
 import type { Config } from "../config.js";
+import { keepStreams } from "../kept-output.js";
 import { invalid } from "../result/error-result.js";
+import type { Run, RunEnd } from "../result/run-result.js";
+import { showOutput } from "../result/shown-output.js";
 import { size } from "../result/text.js";
 import type { Making, Sandboxes } from "../sandboxes.js";
 import type { Surface } from "../surface.js";
@@ -84,16 +87,23 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
   };
 }
 
-/** Runs something; tells the files that it left unless the config says not to look. */
-export async function run<Result>(
+/**
+ * Runs something; tells the files that it left unless the config says not to look, and keeps output that is too long
+ * to show.
+ */
+export async function run<Ended extends RunEnd>(
   call: ToolCall,
   sandbox: Sandbox,
-  action: () => Promise<Result>,
-): Promise<Run<Result>> {
-  if (call.config.fileLinks && sandbox.capabilities.features.files !== false) {
-    return await observingFiles(sandbox, call.signal, action);
-  }
-  return { ended: await action(), changed: [] };
+  action: () => Promise<Ended>,
+): Promise<Run> {
+  const { config, signal } = call;
+  const look = config.fileLinks && sandbox.capabilities.features.files !== false;
+  const { ended, changed } = look
+    ? await observingFiles(sandbox, signal, action)
+    : { ended: await action(), changed: [] };
+  const shown = showOutput(ended, config);
+  const tooLong = shown.cut.map((name) => [name, ended[name]] as const);
+  return { ended, changed, shown, kept: await keepStreams(sandbox, tooLong, signal) };
 }
 
 /** The `sandbox_id` of every tool that works in a sandbox. */

@@ -33,7 +33,8 @@ const assets = loadAssets(options);
 const jobs = new Jobs(options, assets, loadCaches(options, assets), files, listen);
 watchMemory(jobs, options.memoryMiB, () => files.quota.used);
 process.on("message", (message: ToChild) => {
-  if (message.type === "taken") jobs.get(message.job)?.taken(message.stream, message.bytes);
+  if (message.type === "ping") send({ type: "pong" });
+  else if (message.type === "taken") jobs.get(message.job)?.taken(message.stream, message.bytes);
   else void answer(message);
 });
 send({ type: "ready" });

@@ -26,11 +26,13 @@ export class Quota {
 
 const chunkSize = 256 * 1024;
 const smallestChunk = 64;
+/** What a chunk costs beside its bytes. */
+const chunkBytes = 256;
 
 /** The bytes of one file in chunks, so that growing never copies the whole. Chunks never written are not there. */
 export class FileContent {
   #size = 0;
-  readonly #chunks: (Uint8Array | undefined)[] = [];
+  readonly #chunks = new Map<number, Uint8Array>();
   readonly #quota: Quota;
 
   constructor(quota: Quota) {
@@ -47,7 +49,7 @@ export class FileContent {
     for (let done = 0; done < length; ) {
       const [index, offset] = place(position + done);
       const step = Math.min(length - done, chunkSize - offset);
-      const chunk = this.#chunks[index];
+      const chunk = this.#chunks.get(index);
       const part = target.subarray(done, done + step);
       const stored = chunk?.subarray(offset, offset + step) ?? new Uint8Array();
       part.set(stored);
@@ -72,21 +74,26 @@ export class FileContent {
   truncate(size: number): void {
     const [last, offset] = place(size);
     const kept = offset > 0 ? last + 1 : last;
-    for (const chunk of this.#chunks.splice(kept)) this.#quota.give(chunk?.length ?? 0);
-    this.#chunks[last]?.fill(0, offset);
+    // A map is walked by what is there: a file with holes can be a million times its chunks.
+    for (const [index, chunk] of this.#chunks) {
+      if (index < kept) continue;
+      this.#quota.give(chunkBytes + chunk.length);
+      this.#chunks.delete(index);
+    }
+    this.#chunks.get(last)?.fill(0, offset);
     this.#size = size;
   }
 
   /** The chunk, able to hold `capacity` bytes. */
   #chunk(index: number, capacity: number): Uint8Array {
-    const old = this.#chunks[index];
+    const old = this.#chunks.get(index);
     if (old && old.length >= capacity) return old;
     let size = Math.max(smallestChunk, old?.length ?? 0);
     while (size < capacity) size *= 2;
-    this.#quota.take(size - (old?.length ?? 0));
+    this.#quota.take(old ? size - old.length : chunkBytes + size);
     const chunk = new Uint8Array(size);
     if (old) chunk.set(old);
-    this.#chunks[index] = chunk;
+    this.#chunks.set(index, chunk);
     return chunk;
   }
 }

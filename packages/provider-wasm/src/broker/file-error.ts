@@ -14,6 +14,7 @@ export type Errno =
   | "EBUSY"
   | "EFBIG"
   | "EXDEV"
+  | "E2BIG"
   | "ESTALE";
 
 /** A failure of the broker's file system. `ESTALE` stands for a file that changed against `ifModifiedAt`. */

@@ -32,8 +32,10 @@ export interface LinkInode extends InodeBase {
 
 export type Inode = FileInode | DirectoryInode | LinkInode;
 
-/** What an inode costs beside its content, so that empty files count too. */
-const inodeBytes = 512;
+/** What an inode costs beside its content and its name, so that empty files count too. */
+const inodeBytes = 1024;
+/** More would fill the broker's heap, whatever the quota. */
+const mostInodes = 1_000_000;
 const longestName = 255;
 /** Largest file: what a chunk table can address with room to spare, far above any quota. */
 const largestFile = 2 ** 40;
@@ -86,12 +88,22 @@ export class FileSystem {
   }
 
   createLink(parent: Inode, name: string, target: string): LinkInode {
-    return this.#enter(parent, name, () => this.#register({ ...this.#base(0o777), kind: "symlink", target }));
+    return this.#enter(parent, name, () => {
+      const base = this.#base(0o777);
+      try {
+        this.quota.take(2 * target.length);
+      } catch (error) {
+        this.quota.give(inodeBytes);
+        throw error;
+      }
+      return this.#register({ ...base, kind: "symlink", target });
+    });
   }
 
   /** Gives a detached file a name, in place of whatever file or link has it. */
   replace(parent: DirectoryInode, name: string, file: FileInode): void {
     checkName(parent, name);
+    assertLinked(parent, name);
     const old = parent.entries.get(name);
     if (old?.kind === "directory") throw new FileError("EISDIR", name);
     parent.entries.set(name, file);
@@ -119,10 +131,15 @@ export class FileSystem {
   /** Removes whatever has the name, with all in it. */
   removeTree(parent: DirectoryInode, name: string): void {
     const inode = this.#entry(parent, name);
-    if (inode.kind === "directory") {
-      for (const child of [...inode.entries.keys()]) this.removeTree(inode, child);
-    }
     this.#drop(parent, name, inode);
+    const waiting = inode.kind === "directory" ? [inode] : [];
+    // The tree can be deeper than the stack.
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      for (const [childName, child] of [...next.entries]) {
+        this.#drop(next, childName, child);
+        if (child.kind === "directory") waiting.push(child);
+      }
+    }
   }
 
   /** POSIX rename: replaces a file by a file and an empty directory by a directory. */
@@ -130,6 +147,7 @@ export class FileSystem {
     const [from, to] = [asDirectory(parent), asDirectory(toParent)];
     const inode = this.#entry(from, name);
     checkName(to, toName);
+    assertLinked(to, toName);
     const old = to.entries.get(toName);
     if (old === inode) return;
     if (inode.kind === "directory" && isWithin(to, inode)) throw new FileError("EINVAL", toName);
@@ -185,6 +203,7 @@ export class FileSystem {
   #forget(inode: Inode): void {
     if (inode.linked || inode.opens > 0 || !this.#inodes.delete(inode.ino)) return;
     if (inode.kind === "file") inode.content.truncate(0);
+    if (inode.kind === "symlink") this.quota.give(2 * inode.target.length);
     this.quota.give(inodeBytes);
   }
 
@@ -198,8 +217,7 @@ export class FileSystem {
     const directory = asDirectory(parent);
     checkName(directory, name);
     if (directory.entries.has(name)) throw new FileError("EEXIST", name);
-    // A directory that is removed but still open takes no new names.
-    if (!directory.linked) throw new FileError("ENOENT", name);
+    assertLinked(directory, name);
     const inode = make();
     inode.linked = true;
     directory.entries.set(name, inode);
@@ -209,6 +227,7 @@ export class FileSystem {
 
   #base(mode: number): InodeBase {
     const now = Date.now();
+    if (this.#inodes.size >= mostInodes) throw new FileError("ENOSPC", "the sandbox has too many files");
     this.quota.take(inodeBytes);
     return { ino: this.#nextInode++, mode: mode & 0o7777, atime: now, mtime: now, ctime: now, linked: false, opens: 0 };
   }
@@ -234,6 +253,11 @@ function touch(inode: Inode): void {
 export function asDirectory(inode: Inode): DirectoryInode {
   if (inode.kind !== "directory") throw new FileError("ENOTDIR", "a part of the path");
   return inode;
+}
+
+/** A directory that is removed but still open takes no new names. */
+function assertLinked(directory: DirectoryInode, name: string): void {
+  if (!directory.linked) throw new FileError("ENOENT", name);
 }
 
 /** Size as `stat` gives it. */

@@ -160,7 +160,8 @@ function describe(inode: Inode) {
 }
 
 function text(value: unknown): string {
-  if (typeof value !== "string" || value.length > 4096) throw new FileError("EINVAL", "a name");
+  if (typeof value !== "string") throw new FileError("EINVAL", "a name");
+  if (value.length > 4096) throw new FileError("ENAMETOOLONG", "a path");
   return value;
 }
 

@@ -20,7 +20,11 @@ export interface WorkerEnd {
   readonly error?: string | undefined;
 }
 
-const limits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
+/**
+ * Far above what a program takes: V8 ends the whole process where a single allocation goes past the end of a heap,
+ * and one can be a gigabyte. Long before it the watch on the process's memory ends the worker.
+ */
+const limits = { maxOldGenerationSizeMb: 4096, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
 
 /** One thread with one interpreter. Until it has an owner it waits for its job; it is never used for a second. */
 export class GuestWorker {
@@ -95,21 +99,21 @@ export class GuestWorker {
 
   #receive(message: WorkerMessage, onCaches?: (caches: ScriptCaches) => void): void {
     if (this.#end) return;
-    if (message === "output") this.#owner?.output();
-    else if (message === "call") this.#take();
-    else if ("signals" in message) this.#signals = new Int32Array(message.signals);
-    else if ("caches" in message) onCaches?.(message.caches);
-  }
-
-  #take(): void {
     try {
-      const request = this.link.receive();
-      if (!request) return;
-      if (this.#owner) this.#owner.call(request);
-      else this.#waiting = request;
+      if (message === "output") this.#owner?.output();
+      else if (message === "call") this.#take();
+      else if ("signals" in message) this.#signals = new Int32Array(message.signals);
+      else if ("caches" in message) onCaches?.(message.caches);
     } catch (error) {
       this.#error = { oom: false, error: error instanceof Error ? error.message : String(error) };
       this.terminate();
     }
+  }
+
+  #take(): void {
+    const request = this.link.receive();
+    if (!request) return;
+    if (this.#owner) this.#owner.call(request);
+    else this.#waiting = request;
   }
 }

@@ -1,7 +1,7 @@
 import type { ListFilesOptions } from "@sandkit/core";
 import type { FileRecord, WriteFileOptions } from "../protocol.js";
 import { FileError } from "./file-error.js";
-import { asDirectory, type DirectoryInode, type FileInode, type FileSystem, type Inode, sizeOf } from "./filesystem.js";
+import { type DirectoryInode, type FileInode, type FileSystem, type Inode, sizeOf } from "./filesystem.js";
 import { ensureDirectory, inodeAt, resolvePath } from "./path-resolver.js";
 
 interface OpenRead {
@@ -36,7 +36,7 @@ export class HostFiles {
     const inode = inodeAt(this.#files, path);
     if (inode.kind !== "directory") throw new FileError("ENOTDIR", path);
     const depth = recursive ? (maxDepth ?? Number.POSITIVE_INFINITY) : 1;
-    const found = [...walk(inode, path === "/" ? "" : path, depth)];
+    const found = walk(inode, path === "/" ? "" : path, depth);
     return found.sort((a, b) => (a.path < b.path ? -1 : 1)).slice(0, limit);
   }
 
@@ -154,12 +154,25 @@ function checkWrite(path: string, inode: Inode | undefined, options: WriteFileOp
   if (inode.mtime !== options.ifModifiedAt) throw new FileError("ESTALE", path);
 }
 
-function* walk(directory: DirectoryInode, base: string, depth: number): Generator<FileRecord> {
-  for (const [name, inode] of directory.entries) {
-    const path = `${base}/${name}`;
-    yield record(path, inode);
-    if (inode.kind === "directory" && depth > 1) yield* walk(asDirectory(inode), path, depth - 1);
+/** Characters of all paths of one listing: a guest's tree can be deeper than any stack and longer than any message. */
+const longestListing = 64 * 1024 * 1024;
+
+function walk(top: DirectoryInode, base: string, depth: number): FileRecord[] {
+  const found: FileRecord[] = [];
+  const waiting = [{ directory: top, base, depth }];
+  let length = 0;
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    for (const [name, inode] of next.directory.entries) {
+      const path = `${next.base}/${name}`;
+      length += path.length;
+      if (length > longestListing) throw new FileError("E2BIG", base);
+      found.push(record(path, inode));
+      if (inode.kind === "directory" && next.depth > 1) {
+        waiting.push({ directory: inode, base: path, depth: next.depth - 1 });
+      }
+    }
   }
+  return found;
 }
 
 function record(path: string, inode: Inode): FileRecord {

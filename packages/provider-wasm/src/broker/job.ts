@@ -1,6 +1,7 @@
 import type { ProviderCell } from "@sandkit/core";
 import type { LinkRequest } from "../link.js";
 import type { JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
+import { readCellResult } from "./cell-result.js";
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestFiles } from "./guest-files.js";
@@ -8,6 +9,10 @@ import type { GuestWorker, WorkerEnd } from "./guest-worker.js";
 import { Input } from "./input.js";
 import { Output } from "./output.js";
 import { endsByDefault, signalNumber } from "./signal-numbers.js";
+
+/** Longest JSON of a call that ends no cell: two paths, each character escaped. */
+const longestArgs = 64 * 1024;
+const signals = new Set(Array.from({ length: 64 }, (_, index) => index + 1));
 
 /** Where the output and the end of a job go. */
 export interface JobListener {
@@ -20,6 +25,8 @@ export interface JobListener {
 interface WaitingCell {
   readonly code: string;
   readonly resolve: (cell: ProviderCell) => void;
+  /** Interrupted before its interpreter took it: it ends there and never runs. */
+  interrupted?: boolean;
 }
 
 /** One program or kernel: what its interpreter asks, and what the caller does to it. */
@@ -38,6 +45,8 @@ export class Job {
   #ended = false;
   #cell: WaitingCell | undefined;
   #running: WaitingCell | undefined;
+  /** Whether the kernel has ever asked for a cell, and so is up. */
+  #asked = false;
   /** The kernel's question for its next cell. */
   #asking: { readonly timer: NodeJS.Timeout | undefined } | undefined;
 
@@ -65,7 +74,7 @@ export class Job {
     this.#output = new Output(worker.link, merge, (stream, bytes) => this.#listener.output(stream, bytes));
     worker.assign({
       call: (request) => this.#call(worker, request),
-      output: () => this.#output?.move(),
+      output: () => this.#orCrash(() => this.#output?.move()),
       gone: (end) => this.#gone(end),
     });
   }
@@ -79,7 +88,8 @@ export class Job {
   }
 
   taken(stream: OutputStream, bytes: number): void {
-    if (!this.#ended) this.#output?.taken(stream, bytes);
+    if (this.#ended) return;
+    this.#orCrash(() => this.#output?.taken(stream, bytes));
   }
 
   signal(name: string): void {
@@ -113,12 +123,19 @@ export class Job {
   /** Interrupts the running cell; content when none runs. */
   interrupt(): void {
     if (this.#running) this.signal("SIGINT");
-    else if (this.#cell) this.#interruptedEarly();
+    else if (this.#cell && !this.#asked) this.#interruptedEarly();
+    // Background tasks hold the interpreter. If they never let go of it, the caller ends it.
+    else if (this.#cell) this.#cell.interrupted = true;
   }
 
   #call(worker: GuestWorker, request: LinkRequest): void {
+    this.#orCrash(() => this.#answer(worker, request));
+  }
+
+  /** Does what an interpreter asks. Where it asks for what no driver does, that is its end, and of nothing else. */
+  #orCrash(action: () => void): void {
     try {
-      this.#answer(worker, request);
+      action();
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       this.end({ exitCode: null, signal: "SIGABRT", crash: `the interpreter made a bad call: ${message}` });
@@ -126,13 +143,24 @@ export class Job {
   }
 
   #answer(worker: GuestWorker, { operation, args, data }: LinkRequest): void {
-    if (operation.startsWith("fs.")) {
-      this.#file(worker, operation.slice(3), args, data);
+    if (operation === "done") {
+      this.#finishCell(worker, args);
+      return;
+    }
+    const file = operation.startsWith("fs.");
+    if (args.length > longestArgs) {
+      if (!file) throw new Error("its arguments are too long");
+      worker.link.reply({ error: "ENAMETOOLONG" });
+      return;
+    }
+    const list = JSON.parse(args) as unknown;
+    if (file) {
+      this.#file(worker, operation.slice(3), list, data);
       return;
     }
     const answer = Object.hasOwn(this.#operations, operation) ? this.#operations[operation] : undefined;
-    if (!answer || !Array.isArray(args)) throw new Error(`no operation ${operation}`);
-    answer(worker, ...args);
+    if (!answer || !Array.isArray(list)) throw new Error("there is no such operation");
+    answer(worker, ...list);
   }
 
   /** What an interpreter may ask besides files. Its arguments can be anything. */
@@ -148,13 +176,10 @@ export class Job {
       });
     },
     cell: (worker, ms) => this.#askForCell(worker, Number(ms)),
-    done: (worker, result) => {
-      this.#finishCell(worker, result as Record<string, unknown>);
-      worker.link.reply(null);
-    },
     handle: ({ link }, signal, how) => {
-      if (how === "default") this.#caught.delete(Number(signal));
-      else this.#caught.add(Number(signal));
+      if (typeof signal !== "number" || !signals.has(signal)) throw new Error("there is no such signal");
+      if (how === "default") this.#caught.delete(signal);
+      else this.#caught.add(signal);
       link.reply(null);
     },
     exit: (worker, how) => {
@@ -180,6 +205,8 @@ export class Job {
     const timer = ms > 2 ** 31 - 1 ? undefined : setTimeout(() => this.#stopAsking(worker), ms);
     // One that is due at once still lets a message for this kernel in first.
     this.#asking = { timer };
+    this.#asked = true;
+    if (this.#cell?.interrupted) this.#interruptedEarly();
     if (this.#cell) this.#giveCell();
   }
 
@@ -197,13 +224,16 @@ export class Job {
     this.#worker?.link.reply(this.#running?.code);
   }
 
-  #finishCell(worker: GuestWorker, result: Record<string, unknown>): void {
+  /** Once for each cell: a second end would let a guest send output past what its consumer takes. */
+  #finishCell(worker: GuestWorker, args: string): void {
+    const running = this.#running;
+    if (!running) throw new Error("no cell runs that could end");
+    const { value, ...rest } = readCellResult(args);
     worker.clearSignal();
     this.#output?.flush();
-    const { value, ...rest } = result;
-    const json = typeof value === "string" ? { value: JSON.parse(value) as unknown } : {};
-    this.#running?.resolve({ ...rest, ...json } as unknown as ProviderCell);
     this.#running = undefined;
+    running.resolve({ ...rest, ...(value !== undefined && { value: JSON.parse(value) as unknown }) });
+    worker.link.reply(null);
   }
 
   /** A cell that is interrupted before its interpreter took it never runs. */
@@ -225,10 +255,20 @@ export class Job {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#asking?.timer);
-    this.#output?.flush();
+    const damage = this.#lastOutput();
     this.#input.discard();
     this.#files.closeAll();
-    this.#listener.ended(exit);
+    this.#listener.ended(damage === undefined ? exit : { exitCode: null, signal: "SIGABRT", crash: damage });
+  }
+
+  /** Sends what is left in the ring; what is wrong with the ring, if it cannot be read. */
+  #lastOutput(): string | undefined {
+    try {
+      this.#output?.flush();
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
   }
 }
 

@@ -29,15 +29,15 @@ const mostLinks = 40;
 
 /** Walks an absolute path. */
 export function resolvePath(files: FileSystem, path: string, options: ResolveOptions): Place {
-  let rest = partsOf(path);
+  // The next name is the last of these: a path that its links make long takes time by its length alone.
+  const rest = partsOf(path).reverse();
   let steps: Step[] = [];
   let links = 0;
   while (rest.length > 0) {
-    const [name = "", ...after] = rest;
-    rest = after;
+    const name = rest.pop() ?? "";
     const parent = directoryAt(files, steps, path);
     if (name === "..") {
-      steps = steps.slice(0, -1);
+      steps.pop();
       continue;
     }
     if (options.refuseReserved && steps.length === 0 && isReserved(name)) throw new FileError("EXDEV", path);
@@ -46,7 +46,7 @@ export function resolvePath(files: FileSystem, path: string, options: ResolveOpt
     if (inode?.kind === "symlink" && (!last || options.followLast)) {
       links += 1;
       if (links > mostLinks) throw new FileError("ELOOP", path);
-      rest = [...partsOf(inode.target), ...rest];
+      rest.push(...partsOf(inode.target).reverse());
       if (inode.target.startsWith("/")) steps = [];
       continue;
     }

@@ -99,8 +99,8 @@ function connectSignals(python: Python, host: HostApi): void {
 /** Stack traces show no frames of the host and cannot be hooked to reach them. */
 function lockErrors(): void {
   Object.defineProperty(globalThis, "Error", { value: Error, writable: false, configurable: false });
-  // Traces would name the host's files.
-  Object.defineProperty(Error, "stackTraceLimit", { value: 0, writable: false, configurable: false });
+  // Traces would name the host's files. As an accessor it takes none, and code that sets it goes on.
+  Object.defineProperty(Error, "stackTraceLimit", { get: () => 0, set: () => undefined, configurable: false });
   Object.defineProperty(Error, "prepareStackTrace", { value: undefined, writable: false, configurable: false });
 }
 
@@ -140,12 +140,21 @@ function seal(host: HostApi): HostApi {
       guard(() => host.random(plain));
     },
     now: () => guard(() => host.now()),
-    decode: (encoding, fatal, ignoreBom, bytes) => guard(() => host.decode(encoding, fatal, ignoreBom, bytes)),
+    decode: (encoding, fatal, ignoreBom, bytes) => {
+      const [name, plain] = [`${encoding}`, bytesOf(bytes)] as const;
+      return guard(() => host.decode(name, !!fatal, !!ignoreBom, plain));
+    },
     encode: (text, target) => {
       const [plain, bytes] = [`${text}`, bytesOf(target)] as const;
       return guard(() => host.encode(plain, bytes));
     },
-    timer: (id, ms) => guard(() => host.timer(+id, +ms)),
-    log: (text) => guard(() => host.log(`${text}`)),
+    timer: (id, ms) => {
+      const [number, delay] = [+id, +ms] as const;
+      guard(() => host.timer(number, delay));
+    },
+    log: (text) => {
+      const plain = `${text}`;
+      guard(() => host.log(plain));
+    },
   };
 }

@@ -42,7 +42,13 @@ export function openRealm(
     new vm.Script(scripts[name], { filename: `${name}.js`, cachedData: caches[name] && Buffer.from(caches[name]) });
   const [own, loader, runtime] = [compile("realm"), compile("loader"), compile("runtime")];
   const enter = own.runInContext(context) as (host: HostApi) => Realm;
-  const realm = enter({ ...link, ...primitives((id) => realm.fire(id)) });
+  const realm = enter({
+    ...link,
+    call: (operation, args, data, send) => link.call(operation, args, data && viewOf(data), send),
+    write: (stream, bytes) => link.write(stream, viewOf(bytes)),
+    restore: (memory) => link.restore(viewOf(memory)),
+    ...primitives((id) => realm.fire(id)),
+  });
   loader.runInContext(context);
   const create = runtime.runInContext(context) as PythonAssets["create"];
   return {
@@ -64,16 +70,30 @@ export function copyInto(realm: Realm, bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
+const [bufferOf, offsetOf, lengthOf] = (["buffer", "byteOffset", "byteLength"] as const).map((name) => {
+  const { get } = Object.getOwnPropertyDescriptor(typedArray, name) ?? {};
+  return (bytes: Uint8Array): unknown => get?.call(bytes);
+}) as [(bytes: Uint8Array) => ArrayBuffer, (bytes: Uint8Array) => number, (bytes: Uint8Array) => number];
+
+/**
+ * This realm's view of the guest's bytes. The guest can replace every method and getter of its own typed arrays, and
+ * one that is called from here could be handed objects of this realm: of a guest's view only the slots are used.
+ * @throws TypeError for what is no typed array
+ */
+function viewOf(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bufferOf(bytes), offsetOf(bytes), lengthOf(bytes));
+}
+
 function primitives(fire: (id: number) => void): Pick<HostApi, "random" | "now" | "decode" | "encode" | "timer"> {
   const decoders = new Map<string, InstanceType<typeof TextDecoder> | 0>();
   const encoder = new TextEncoder();
   return {
     random(bytes) {
+      const view = viewOf(bytes);
       // Refuses more than 64 KiB at a time.
-      for (let start = 0; start < bytes.length; start += 65_536) {
-        webcrypto.getRandomValues(
-          new Uint8Array(bytes.buffer, bytes.byteOffset + start, Math.min(65_536, bytes.length - start)),
-        );
+      for (let start = 0; start < view.length; start += 65_536) {
+        webcrypto.getRandomValues(view.subarray(start, start + 65_536));
       }
     },
     now: () => performance.now(),
@@ -87,15 +107,13 @@ function primitives(fire: (id: number) => void): Pick<HostApi, "random" | "now" 
       if (decoder === 0) return 0;
       try {
         // A copy: the decoder refuses shared memory, and must not see bytes that change under it.
-        return decoder.decode(
-          Uint8Array.prototype.slice.call(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)),
-        );
+        return decoder.decode(viewOf(bytes).slice());
       } catch (error) {
         if (error instanceof TypeError) return null;
         throw error;
       }
     },
-    encode: (text, target) => encoder.encodeInto(text, target).written,
+    encode: (text, target) => encoder.encodeInto(text, viewOf(target)).written,
     timer(id, ms) {
       setTimeout(() => fire(id), ms);
     },

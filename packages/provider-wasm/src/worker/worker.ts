@@ -25,11 +25,7 @@ export interface WorkerAssets {
 }
 
 /** What a worker tells its broker by message. */
-export type WorkerMessage =
-  | Announcement
-  | { readonly signals: SharedArrayBuffer }
-  | { readonly caches: ScriptCaches }
-  | { readonly log: string };
+export type WorkerMessage = Announcement | { readonly signals: SharedArrayBuffer } | { readonly caches: ScriptCaches };
 
 async function main(assets: WorkerAssets): Promise<void> {
   const port = parentPort;
@@ -54,7 +50,8 @@ async function main(assets: WorkerAssets): Promise<void> {
         unpackPages(memory, assets.snapshot, assets.pages);
         return assets.snapshot.state;
       },
-      log: (text) => post({ log: text.slice(0, 2000) }),
+      // What the realm logs is for the build, where something fails that has no other voice.
+      log: () => undefined,
     },
     assets.caches,
   );
@@ -67,7 +64,12 @@ async function main(assets: WorkerAssets): Promise<void> {
     growPages: assets.growPages,
   });
   if (assets.wantCaches) post({ caches: caches() });
-  realm.run();
+  try {
+    realm.run();
+  } catch {
+    // What was thrown is the guest's: Node's own report of it would run code that the guest hung on it.
+    link.call("fatal", '["the driver failed"]', null, false);
+  }
 }
 
 await main(workerData as WorkerAssets);

@@ -22,9 +22,11 @@ export const approvalCases: readonly ConformanceCase[] = [
       const argv = program("exit", "0");
       assert.equal((await own.exec(argv)).ok, true);
       assert.deepEqual(asked, [{ kind: "exec", code: argv.join(" "), argv }]);
+      await own.exec(argv, { env: { X: "1" }, cwd: "/tmp/../tmp" });
+      assert.deepEqual(asked[1], { kind: "exec", code: argv.join(" "), argv, env: { X: "1" }, cwd: "/tmp" });
       if (!capabilities.features.exec) return;
       await own.exec("exit  '0'");
-      assert.deepEqual(asked.slice(1), [{ kind: "exec", code: "exit  '0'" }]);
+      assert.deepEqual(asked.slice(2), [{ kind: "exec", code: "exit  '0'" }]);
     },
   },
   {

@@ -1,6 +1,7 @@
 import { strict as assert } from "node:assert";
+import { setTimeout as pause } from "node:timers/promises";
 import type { ConformanceCase } from "../conformance-case.js";
-import { beats, goesOn, silent } from "../heartbeat.js";
+import { beatCount, beats, goesOn, silent } from "../heartbeat.js";
 
 /** Sandboxes that are kept, copied or found again. */
 export const persistenceCases: readonly ConformanceCase[] = [
@@ -31,8 +32,12 @@ export const persistenceCases: readonly ConformanceCase[] = [
       const own = await sandbox();
       await own.spawn(program("heartbeat", "beat"));
       await beats(own, "beat");
+      const before = await beatCount(own, "beat");
       await own.pause();
+      await pause(2_000);
       await own.resume();
+      // Running through the pause, it would have beaten 40 times.
+      assert.ok((await beatCount(own, "beat")) - before < 20, "the program went on during the pause");
       await goesOn(own, "beat");
     },
   },

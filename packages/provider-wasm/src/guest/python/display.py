@@ -3,8 +3,10 @@
 import base64
 import builtins
 import json
+import sys
 
 _longest_text = 1_000_000
+_longest_form = 12_000_000
 _longest_value = 8_000_000
 
 _methods = {
@@ -22,7 +24,7 @@ _methods = {
 
 def bundle(value):
     """Every form of a value by MIME type: text as it is, binary as base64, JSON as a value."""
-    forms = {"text/plain": _cut(_text(value))}
+    forms = {"text/plain": cut(_text(value))}
     for name, mime in _methods.items():
         form = _form(value, name)
         if form is not None:
@@ -30,7 +32,7 @@ def bundle(value):
     whole = _form(value, "_repr_mimebundle_")
     if isinstance(whole, dict):
         forms.update({mime: _encode(form) for mime, form in whole.items() if form is not None})
-    return {mime: form for mime, form in forms.items() if _is_json(form)}
+    return {mime: form for mime, form in forms.items() if _is_json(form) and _fits(mime, form)}
 
 
 def _form(value, name):
@@ -48,6 +50,13 @@ def _form(value, name):
     return _encode(form)
 
 
+def _fits(mime, form):
+    if not isinstance(form, str) or len(form) <= _longest_form:
+        return True
+    print(f"display: {mime} of {len(form)} characters is left out: {_longest_form} are the most", file=sys.stderr)
+    return False
+
+
 def _encode(form):
     return base64.b64encode(form).decode() if isinstance(form, (bytes, bytearray)) else form
 
@@ -59,25 +68,30 @@ def _text(value):
         return f"<{type(value).__name__} whose repr raised {type(error).__name__}: {error}>"
 
 
-def _cut(text):
-    if len(text) <= _longest_text:
+def cut(text, most=_longest_text):
+    """The text, or the beginning of one that is too long."""
+    if len(text) <= most:
         return text
-    return f"{text[:_longest_text]}… ({len(text) - _longest_text} more characters)"
+    return f"{text[:most]}… ({len(text) - most} more characters)"
 
 
 def _is_json(form):
+    return size(form) is not None
+
+
+def size(form):
+    """Bytes of the form as strict JSON, or None where it is none."""
     try:
-        json.dumps(form, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True
+        return len(json.dumps(form, allow_nan=False))
+    except (TypeError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def json_value(value):
     """The value as strict JSON text, or None where it has none."""
     try:
         text = json.dumps(value, default=_plain, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError, MemoryError):
         return None
     return text if len(text) <= _longest_value else None
 

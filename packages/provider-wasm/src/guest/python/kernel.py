@@ -17,6 +17,9 @@ from .loop import SandboxLoop
 
 # A runaway recursion leaves a million, and reading their lines would take longer than the run.
 _most_frames = 1000
+# Of a cell's result, in bytes of JSON. The broker takes twice that.
+_longest_outputs = 32_000_000
+_longest_message = 100_000
 
 
 class Kernel:
@@ -54,17 +57,34 @@ class Kernel:
             value = self._evaluate(code)
             if value is not None:
                 builtins._ = value
-                result["value"] = display.json_value(value)
-                self._outputs.append(display.bundle(value))
+                self._interruptible(self._present, value, result)
         except SystemExit as error:
             result["exitCode"] = _exit_code(error)
         except BaseException as error:
             result["exitCode"] = 1
             result["error"] = _describe(error)
+        result["outputs"] = self._fitting_outputs()
         for stream in (sys.stdout, sys.stderr):
             _flush(stream)
-        result["outputs"] = list(self._outputs)
         return result
+
+    def _present(self, value, result):
+        text = display.json_value(value)
+        if text is not None:
+            result["value"] = text
+        self._outputs.append(display.bundle(value))
+
+    def _fitting_outputs(self):
+        """The outputs that one message carries, in order; those that do not fit are named on stderr."""
+        fitting, left = [], _longest_outputs
+        for output in self._outputs:
+            size = display.size(output)
+            if size is None or size > left:
+                print(f"display: an output is left out: {_longest_outputs} bytes are the most", file=sys.stderr)
+                continue
+            left -= size
+            fitting.append(output)
+        return fitting
 
     def _evaluate(self, code):
         self._count += 1
@@ -76,11 +96,14 @@ class Kernel:
         return None if last is None else self._execute(last, namespace)
 
     def _execute(self, compiled, namespace):
+        if compiled.co_flags & inspect.CO_COROUTINE:
+            return self._interruptible(lambda: self._loop.run_interruptible(eval(compiled, namespace)))
+        return self._interruptible(eval, compiled, namespace)
+
+    def _interruptible(self, action, *args):
         self._evaluating = True
         try:
-            if compiled.co_flags & inspect.CO_COROUTINE:
-                return self._loop.run_interruptible(eval(compiled, namespace))
-            return eval(compiled, namespace)
+            return action(*args)
         finally:
             self._evaluating = False
 
@@ -117,7 +140,8 @@ def _exit_code(error):
     if error.code is None:
         return 0
     if isinstance(error.code, int):
-        return error.code & 0xFF
+        # CPython takes what fits no C integer for -1.
+        return error.code & 0xFF if -(2**31) <= error.code < 2**31 else 0xFF
     print(error.code, file=sys.stderr)
     return 1
 
@@ -127,12 +151,17 @@ def _describe(error):
     frames = error.__traceback__
     while frames is not None and not frames.tb_frame.f_code.co_filename.startswith("<cell "):
         frames = frames.tb_next
+    name = display.cut(type(error).__name__, 1000)
     try:
-        message = str(error)
-    except Exception as failure:
+        message = display.cut(str(error), _longest_message)
+    except BaseException as failure:
         message = f"<message raised {type(failure).__name__}>"
-    lines = traceback.format_exception(type(error), error.with_traceback(frames), frames, limit=_most_frames)
-    return {"name": type(error).__name__, "message": message, "traceback": "".join(lines)}
+    try:
+        lines = traceback.format_exception(type(error), error.with_traceback(frames), frames, limit=_most_frames)
+        trace = display.cut("".join(lines))
+    except BaseException as failure:
+        trace = f"{name}: {message}\n<its traceback raised {type(failure).__name__}>\n"
+    return {"name": name, "message": message, "traceback": trace}
 
 
 def _flush(stream):

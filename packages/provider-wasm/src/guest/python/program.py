@@ -154,7 +154,8 @@ def _exit_code(error):
     if error.code is None:
         return 0
     if isinstance(error.code, int):
-        return error.code & 0xFF
+        # CPython takes what fits no C integer for -1.
+        return error.code & 0xFF if -(2**31) <= error.code < 2**31 else 0xFF
     print(error.code, file=sys.stderr)
     return 1
 
