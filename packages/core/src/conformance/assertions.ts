@@ -63,6 +63,17 @@ export async function eventually<T>(
   }
 }
 
+/** A number once it has stopped to change for half a second. */
+export async function settled(read: () => Promise<number>): Promise<number> {
+  let last = await read();
+  for (;;) {
+    await pause(500);
+    const next = await read();
+    if (next === last) return next;
+    last = next;
+  }
+}
+
 /** Fails when the promise takes longer; the bound is for hangs, not for speed. */
 export async function within<T>(withinMs: number, what: string, promise: Promise<T>): Promise<T> {
   const stop = new AbortController();

@@ -3,8 +3,19 @@ import type { Kernel } from "../../kernel/kernel.js";
 import type { Sandbox } from "../../sandbox.js";
 import { eventually, failure, within } from "../assertions.js";
 import type { ConformanceCase } from "../conformance-case.js";
+import { beats, silent } from "../heartbeat.js";
 
 const stubborn = "while True:\n    try:\n        while True: pass\n    except BaseException: pass";
+
+/** Cannot be interrupted either, and beats in a file for as long as it lives. */
+const stubbornBeat = (file: string) =>
+  `import time
+while True:
+    try:
+        while True:
+            with open("${file}", "a") as beat: beat.write(".")
+            time.sleep(0.05)
+    except BaseException: pass`;
 
 /** Signals by a file that a cell has started, which is then busy with `code`. */
 const startedIn = (file: string, code: string) => `open("${file}", "w").close()\n${code}`;
@@ -123,13 +134,29 @@ export const kernelControlCases: readonly ConformanceCase[] = [
     async run({ shared, path }) {
       const kernel = await shared.kernel();
       await kernel.run("mine = 1");
-      const cell = kernel.run(startedIn(path("on"), stubborn));
-      await started(shared, path("on"));
-      await within(20_000, "restart", kernel.restart());
-      const ended = await within(10_000, "the cell", cell);
+      const cell = kernel.run(stubbornBeat(path("beat")));
+      await beats(shared, path("beat"));
+      const [ended] = await within(20_000, "restart", Promise.all([cell, kernel.restart()]));
+      await silent(shared, path("beat"));
       assert.deepEqual([ended.ok, ended.stateLost], [false, true]);
       assert.equal((await kernel.run("'mine' in globals()")).value, false);
       await close(kernel);
+    },
+  },
+  {
+    id: "kernel.close",
+    title: "closing a kernel ends what runs in it, and leaves the others alone",
+    needs: ["kernel.python", "files"],
+    async run({ shared, path }) {
+      const [kernel, other] = await Promise.all([shared.kernel(), shared.kernel()]);
+      await other.run("kept = 7");
+      const cell = kernel.run(stubbornBeat(path("beat")));
+      await beats(shared, path("beat"));
+      const [ended] = await within(20_000, "close", Promise.all([cell, close(kernel)]));
+      await silent(shared, path("beat"));
+      assert.deepEqual([ended.ok, ended.stateLost], [false, true]);
+      assert.equal((await other.run("kept")).value, 7);
+      await close(other);
     },
   },
   {

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { eventually } from "../assertions.js";
+import { eventually, settled, within } from "../assertions.js";
 import type { ConformanceCase } from "../conformance-case.js";
 
 /** What Python cells write, display and raise. */
@@ -31,9 +31,37 @@ export const kernelOutputCases: readonly ConformanceCase[] = [
           },
         },
       );
-      await eventually("output before the end", () => seen === "ready\n");
-      await shared.files.write(go, "");
-      assert.equal((await cell).stdout.text, "ready\ndone\n");
+      const ready = eventually("output before the end", () => seen === "ready\n");
+      const [{ stdout }] = await Promise.all([cell, ready.then(() => shared.files.write(go, ""))]);
+      assert.equal(stdout.text, "ready\ndone\n");
+    },
+  },
+  {
+    id: "kernel.python.back-pressure",
+    title: "a slow listener holds the cell up",
+    needs: ["kernel.python", "files"],
+    async run({ shared, path }) {
+      const progress = path("progress");
+      let release = () => {};
+      const gate = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const code = [
+        "for _ in range(512):",
+        '    print("x" * 65_536, end="", flush=True)',
+        `    with open("${progress}", "a") as file: file.write(".")`,
+      ].join("\n");
+      const cell = shared.runCode(code, { onOutput: () => gate });
+      // A check that fails before the cell is awaited is the failure to show.
+      cell.catch(() => undefined);
+      try {
+        await eventually("some progress", () => shared.files.exists(progress));
+        const blocks = await settled(async () => (await shared.files.stat(progress)).size);
+        assert.ok(blocks < 384, `${blocks} of 512 blocks of 64 KiB were written though nobody took them`);
+      } finally {
+        release();
+      }
+      assert.equal((await within(25_000, "the cell", cell)).stdout.totalBytes, 512 * 65_536);
     },
   },
   {

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { equalBytes, eventually, within } from "../assertions.js";
+import { equalBytes, eventually, settled, within } from "../assertions.js";
 import type { ConformanceCase } from "../conformance-case.js";
 import { allBytes, multibyte } from "../material.js";
 import { octal } from "../programs.js";
@@ -185,14 +185,3 @@ export const outputCases: readonly ConformanceCase[] = [
     },
   },
 ];
-
-/** The value once it has stopped to change for half a second. */
-async function settled(read: () => Promise<number>): Promise<number> {
-  let last = await read();
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const next = await read();
-    if (next === last) return next;
-    last = next;
-  }
-}
