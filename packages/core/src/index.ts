@@ -9,6 +9,7 @@ export {
   type Support,
 } from "./capabilities.js";
 export { type AttachSandboxOptions, attachSandbox, createSandbox } from "./create-sandbox.js";
+export { unlessAborted } from "./deadline.js";
 export { defineProvider, type ProviderDefinition } from "./define-provider.js";
 export { type ErrorCode, errorCodes, SandboxError, type SandboxErrorDetails, toSandboxError } from "./errors.js";
 export type { Captured, EndReason, ExecResult } from "./exec.js";

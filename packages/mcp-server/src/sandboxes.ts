@@ -1,4 +1,11 @@
-import { type CreateOptions, createSandbox, type Sandbox, SandboxError, type SandboxInfo } from "@sandkit/core";
+import {
+  type CreateOptions,
+  createSandbox,
+  type Sandbox,
+  SandboxError,
+  type SandboxInfo,
+  unlessAborted,
+} from "@sandkit/core";
 import type { Config } from "./config.js";
 import { EndedSandboxes } from "./ended-sandboxes.js";
 import { HeldSandbox } from "./held-sandbox.js";
@@ -225,19 +232,5 @@ export class Sandboxes {
     } catch (error) {
       report(`sandbox ${held.sandbox.ref.id} may still exist: its end failed`, error);
     }
-  }
-}
-
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return await promise;
-  signal.throwIfAborted();
-  const settled = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { signal: settled.signal });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    settled.abort();
   }
 }

@@ -12,6 +12,7 @@ import traceback
 import types
 
 from . import display, host
+from .exit_code import exit_code
 from .frames import without_ours
 from .loop import SandboxLoop
 
@@ -60,7 +61,7 @@ class Kernel:
                 builtins._ = value
                 self._interruptible(self._present, value, result)
         except SystemExit as error:
-            result["exitCode"] = _exit_code(error)
+            result["exitCode"] = exit_code(error)
         except BaseException as error:
             result["exitCode"] = 1
             result["error"] = _describe(error)
@@ -135,16 +136,6 @@ def _explain(error):
             "install"
         )
     return error
-
-
-def _exit_code(error):
-    if error.code is None:
-        return 0
-    if isinstance(error.code, int):
-        # CPython takes what fits no C integer for -1.
-        return error.code & 0xFF if -(2**31) <= error.code < 2**31 else 0xFF
-    print(error.code, file=sys.stderr)
-    return 1
 
 
 def _describe(error):

@@ -12,6 +12,7 @@ import types
 import warnings
 
 from . import host, streams
+from .exit_code import exit_code
 from .frames import without_ours
 
 _harmless = set("bBdEIPqRsSu")
@@ -31,7 +32,7 @@ def run(argv, executable):
         print(f"{error}\n{_usage}", file=sys.stderr)
         code = 2
     except SystemExit as error:
-        code = _exit_code(error)
+        code = exit_code(error)
     except KeyboardInterrupt as error:
         _report(error)
         code = "SIGINT"
@@ -149,16 +150,6 @@ def _run_file(argv, executable):
         raise SystemExit(2) from None
     sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
     _run_source(source, path, _main_module(__file__=os.path.abspath(path), __cached__=None))
-
-
-def _exit_code(error):
-    if error.code is None:
-        return 0
-    if isinstance(error.code, int):
-        # CPython takes what fits no C integer for -1.
-        return error.code & 0xFF if -(2**31) <= error.code < 2**31 else 0xFF
-    print(error.code, file=sys.stderr)
-    return 1
 
 
 def _report(error):
