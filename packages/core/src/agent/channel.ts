@@ -1,0 +1,9 @@
+/** A byte stream to the guest agent of one box: all that a provider has to bring for {@link agentSession}. */
+export interface Channel {
+  /** What the agent says. Pulled: what is not read must hold the agent up after a bounded buffer. */
+  readonly readable: ReadableStream<Uint8Array>;
+  /** What the agent is told. */
+  readonly writable: WritableStream<Uint8Array>;
+  /** Gives the stream up; an attached agent then ends, and everything in its box with it. Idempotent. */
+  close(): Promise<void>;
+}
