@@ -1,6 +1,5 @@
 export { AgentSession, type AgentSessionOptions, agentSession } from "./agent/agent-session.js";
 export type { Channel } from "./agent/channel.js";
-export { type AgentRuntime, agentCommand, bridgeCommand } from "./agent/guest-source.js";
 export { streamChannel } from "./agent/stream-channel.js";
 export {
   type Capabilities,
