@@ -6,7 +6,7 @@ import linecache
 import sys
 import types
 
-from . import magics
+from . import display, magics
 
 _coroutine = 0x80
 _await = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -20,12 +20,11 @@ class Cells:
         self._main = types.ModuleType("__main__")
         self._main.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = self._main
-        magics.install(self._main.__dict__)
+        magics.Magics(self._main.__dict__)
 
     def evaluate(self, code, name):
         """Runs a cell; gives its last expression, or None."""
-        code = magics.whole_cell(code)
-        body, last = _compile(code, name)
+        body, last = compile_cell(code, name)
         value = self._execute(body)
         return value if last is None else self._execute(last)
 
@@ -34,34 +33,31 @@ class Cells:
         builtins._ = value
 
     def bundle(self, value):
-        """Forms of a value beyond those that it has by itself."""
-        return {}
+        """The forms of a value."""
+        return display.bundle(value)
 
     def _execute(self, compiled):
         result = eval(compiled, self._main.__dict__)
         return self._loop.run(result) if compiled.co_flags & _coroutine else result
 
 
-def _compile(code, name):
+def compile_cell(code, name):
     """The cell without its last expression, and that expression; a trailing semicolon hides its value."""
-    code, tree = _parse(code, name)
     linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+    tree = _parse(magics.translate_cell(code), name)
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not code.rstrip().endswith(";"):
         last = compile(ast.Expression(tree.body.pop().value), name, "eval", _await)
     return compile(tree, name, "exec", _await), last
 
 
-def _parse(code, name):
-    """The code and its tree, with the lines that only IPython understands made Python: one for each syntax error."""
-    source = code
+def _parse(source, name):
+    """The tree of the code, with each line that only IPython understands made Python once it is a syntax error."""
     while True:
         try:
-            return code, compile(source, name, "exec", ast.PyCF_ONLY_AST | _await)
+            return compile(source, name, "exec", ast.PyCF_ONLY_AST | _await)
         except SyntaxError as error:
-            # Lines of the source and of the code are the same ones: a tree has no other memory of its text.
-            linecache.cache[name] = (len(code), None, code.splitlines(True), name)
             translated = magics.translate_line(source, error.lineno)
-            if translated is None:
+            if translated is None or translated == source:
                 raise
             source = translated

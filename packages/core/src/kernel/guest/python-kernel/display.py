@@ -21,18 +21,47 @@ _methods = {
     "_repr_javascript_": "application/javascript",
 }
 
+_registered = {}
+
+
+def register(module, name, forms):
+    """Gives a type, which need not be imported, a function that makes its forms beside its text."""
+    _registered[module, name] = forms
+
+
+def registered(value):
+    """The function that makes the forms of a value, or None."""
+    return next((forms for kind in type(value).__mro__ if (forms := _registered.get(_place(kind)))), None)
+
+
+def _place(kind):
+    return kind.__module__, kind.__name__
+
 
 def bundle(value):
     """Every form of a value by MIME type: text as it is, binary as base64, JSON as a value."""
-    forms = {"text/plain": cut(_text(value))}
+    forms = registered(value)
+    return modest({"text/plain": text(value), **(_own_forms(value) if forms is None else forms(value))})
+
+
+def _own_forms(value):
+    forms = {}
     for name, mime in _methods.items():
         form = _form(value, name)
         if form is not None:
             forms[mime] = form
     whole = _form(value, "_repr_mimebundle_")
     if isinstance(whole, dict):
-        forms.update({mime: _encode(form) for mime, form in whole.items() if form is not None})
-    return {mime: form for mime, form in forms.items() if _is_json(form) and _fits(mime, form)}
+        forms.update(whole)
+    return forms
+
+
+def modest(forms):
+    """The forms as JSON, without those that are none, are too large, or say the same again."""
+    forms = {mime: encode(form) for mime, form in forms.items() if form is not None}
+    if "image/png" in forms:
+        forms.pop("image/jpeg", None)
+    return {mime: form for mime, form in forms.items() if size(form) is not None and _fits(mime, form)}
 
 
 def _form(value, name):
@@ -47,7 +76,7 @@ def _form(value, name):
         return None
     if isinstance(form, tuple):
         form = form[0] if form else None
-    return _encode(form)
+    return encode(form)
 
 
 def _fits(mime, form):
@@ -57,13 +86,15 @@ def _fits(mime, form):
     return False
 
 
-def _encode(form):
+def encode(form):
+    """Binary as base64."""
     return base64.b64encode(form).decode() if isinstance(form, (bytes, bytearray)) else form
 
 
-def _text(value):
+def text(value):
+    """Its repr, cut, whatever that does."""
     try:
-        return repr(value)
+        return cut(repr(value))
     except Exception as error:
         return f"<{type(value).__name__} whose repr raised {type(error).__name__}: {error}>"
 
@@ -73,10 +104,6 @@ def cut(text, most=_longest_text):
     if len(text) <= most:
         return text
     return f"{text[:most]}… ({len(text) - most} more characters)"
-
-
-def _is_json(form):
-    return size(form) is not None
 
 
 def size(form):
@@ -111,6 +138,6 @@ def install(show):
     def display(*values, raw=False):
         """Shows each value in the forms it has. With `raw`, each is a bundle by MIME type already."""
         for value in values:
-            show({mime: _encode(form) for mime, form in value.items()} if raw else bundle(value))
+            show({mime: encode(form) for mime, form in value.items()} if raw else bundle(value))
 
     builtins.display = display

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from . import display, streams
+from . import display, figures, streams
 from .exit_code import exit_code
 from .failures import describe
 
@@ -28,6 +28,7 @@ class Kernel:
         self._early = []
         self._forked = False
         display.install(self.show)
+        figures.install(self.show)
         os.register_at_fork(before=streams.flush, after_in_child=self._fork)
 
     def serve(self):
@@ -92,12 +93,15 @@ class Kernel:
     def _evaluate(self, code):
         """Runs the code and shows its value; gives that as JSON text, where it has one."""
         self._loop.prepare(code)
-        value = self._cells.evaluate(code, f"<cell {self._count}>")
-        if value is None:
-            return None
-        self._cells.remember(value)
-        text = display.json_value(value)
-        self.show({**display.bundle(value), **self._cells.bundle(value)})
+        try:
+            value = self._cells.evaluate(code, f"<cell {self._count}>")
+            if value is None:
+                return None
+            self._cells.remember(value)
+            forms, text = self._cells.bundle(value), display.json_value(value)
+        finally:
+            figures.show_open(self.show)
+        self.show(forms)
         return text
 
     def _end(self, number, result, value):
