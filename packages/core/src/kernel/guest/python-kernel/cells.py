@@ -1,4 +1,4 @@
-"""Compiles and evaluates cells in one `__main__`, without IPython."""
+"""Evaluates cells that share one `__main__`, without IPython."""
 
 import ast
 import builtins
@@ -20,12 +20,15 @@ class Cells:
         self._main = types.ModuleType("__main__")
         self._main.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = self._main
-        magics.Magics(self._main.__dict__)
 
     def evaluate(self, code, name):
-        """Runs a cell; gives its last expression, or None."""
-        body, last = compile_cell(code, name)
-        value = self._execute(body)
+        """Runs a cell; gives its last expression, or None. A trailing semicolon hides it."""
+        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+        tree = self._parse(code, name)
+        last = None
+        if tree.body and isinstance(tree.body[-1], ast.Expr) and not code.rstrip().endswith(";"):
+            last = compile(ast.Expression(tree.body.pop().value), name, "eval", _await)
+        value = self._execute(compile(tree, name, "exec", _await))
         return value if last is None else self._execute(last)
 
     def remember(self, value):
@@ -40,24 +43,33 @@ class Cells:
         result = eval(compiled, self._main.__dict__)
         return self._loop.run(result) if compiled.co_flags & _coroutine else result
 
-
-def compile_cell(code, name):
-    """The cell without its last expression, and that expression; a trailing semicolon hides its value."""
-    linecache.cache[name] = (len(code), None, code.splitlines(True), name)
-    tree = _parse(magics.translate_cell(code), name)
-    last = None
-    if tree.body and isinstance(tree.body[-1], ast.Expr) and not code.rstrip().endswith(";"):
-        last = compile(ast.Expression(tree.body.pop().value), name, "eval", _await)
-    return compile(tree, name, "exec", _await), last
+    def _parse(self, code, name):
+        return parse(code, name)
 
 
-def _parse(source, name):
-    """The tree of the code, with each line that only IPython understands made Python once it is a syntax error."""
-    while True:
-        try:
-            return compile(source, name, "exec", ast.PyCF_ONLY_AST | _await)
-        except SyntaxError as error:
-            translated = magics.translate_line(source, error.lineno)
-            if translated is None or translated == source:
-                raise
-            source = translated
+class PlainCells(Cells):
+    """Cells with the part of IPython's syntax that works without it."""
+
+    def __init__(self, loop):
+        super().__init__(loop)
+        magics.Magics(self._main.__dict__, self._run_timed)
+
+    def _parse(self, code, name):
+        """Makes each line that only IPython understands Python, once it is a syntax error."""
+        source = magics.translate_cell(code)
+        while True:
+            try:
+                return parse(source, name)
+            except SyntaxError as error:
+                translated = magics.translate_line(source, error.lineno)
+                if translated is None or translated == source:
+                    raise
+                source = translated
+
+    def _run_timed(self, code):
+        return self.evaluate(code, "<cell timed>")
+
+
+def parse(code, name):
+    """The tree of a cell."""
+    return compile(code, name, "exec", ast.PyCF_ONLY_AST | _await)

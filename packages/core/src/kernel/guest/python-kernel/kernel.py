@@ -16,11 +16,11 @@ _longest_outputs = 32_000_000
 class Kernel:
     """Runs one cell after the other until the host has gone."""
 
-    def __init__(self, control, interrupts, loop, cells):
+    def __init__(self, control, interrupts, loop):
         self._control = control
         self._interrupts = interrupts
-        self._loop = loop
-        self._cells = cells
+        self.loop = loop
+        self.cells = None
         self._count = 0
         self._id = None
         self._left = _longest_outputs
@@ -31,12 +31,15 @@ class Kernel:
         figures.install(self.show)
         os.register_at_fork(before=streams.flush, after_in_child=self._fork)
 
-    def serve(self):
+    def serve(self, notice):
+        """Does not return. The notice is for the user, on stderr of the first cell."""
         self._interrupts.arm()
         self._control.send('{"ready":true}')
+        if notice is not None:
+            print(notice, file=sys.stderr)
         while True:
             try:
-                self._loop.idle(self._control)
+                self.loop.idle(self._control)
                 message = self._control.read()
             except Exception as error:
                 # A handler of the user's, for a signal that came between two cells.
@@ -92,16 +95,17 @@ class Kernel:
 
     def _evaluate(self, code):
         """Runs the code and shows its value; gives that as JSON text, where it has one."""
-        self._loop.prepare(code)
+        self.loop.prepare(code)
         try:
-            value = self._cells.evaluate(code, f"<cell {self._count}>")
+            value = self.cells.evaluate(code, f"<cell {self._count}>")
             if value is None:
                 return None
-            self._cells.remember(value)
-            forms, text = self._cells.bundle(value), display.json_value(value)
+            self.cells.remember(value)
+            forms, text = self.cells.bundle(value), display.json_value(value)
         finally:
             figures.show_open(self.show)
-        self.show(forms)
+        if forms:
+            self.show(forms)
         return text
 
     def _end(self, number, result, value):
@@ -116,7 +120,7 @@ class Kernel:
     def _fork(self):
         self._forked = True
         self._control.forget()
-        self._loop.forget()
+        self.loop.forget()
 
 
 def _end_fork(result):

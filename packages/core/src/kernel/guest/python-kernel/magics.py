@@ -1,6 +1,7 @@
 """What of IPython's own syntax works without it: `!command`, and a few of the `%` commands."""
 
 import builtins
+import importlib
 import os
 import re
 import shlex
@@ -14,6 +15,33 @@ _alone = re.compile(r"^(\s*)([!%])(.*)$", re.DOTALL)
 
 class UsageError(Exception):
     """A command of IPython that is not there."""
+
+    __module__ = "builtins"
+
+
+def run_command(command):
+    """Runs a shell command whose output is the cell's; gives its exit code."""
+    return subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL).returncode
+
+
+def command_output(command):
+    """What a shell command prints, and its exit code."""
+    done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    return done.stdout.decode("utf-8", "replace"), done.returncode
+
+
+def expand(command, frame):
+    """`{expression}` and `$name` with what they are where the command stands; the rest is left to the shell."""
+
+    def value(match):
+        expression = match.group(1) or match.group(2)
+        try:
+            return str(eval(expression, frame.f_globals, frame.f_locals))
+        except Exception:
+            # The braces and dollars of the shell.
+            return match.group(0)
+
+    return re.sub(r"(?<!\$)\{([^{}\n]+)\}|\$([A-Za-z_]\w*)", value, command)
 
 
 def translate_line(source, number):
@@ -49,48 +77,34 @@ def _call(kind, rest, captured=False):
 class Magics:
     """The builtin `__sandkit__`, which translated code calls."""
 
-    def __init__(self, namespace):
+    def __init__(self, namespace, run):
         self._namespace = namespace
+        self._run = run
         builtins.__sandkit__ = self
 
     def system(self, command):
-        """Runs a shell command whose output is the cell's; `!!` is the same as `!`."""
-        command = self._expand(command.lstrip("!"))
-        self._namespace["_exit_code"] = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL).returncode
+        """`!command`; `!!` is the same."""
+        self._namespace["_exit_code"] = run_command(expand(command.lstrip("!"), sys._getframe(1)))
 
     def capture(self, command):
         """The lines that a shell command prints."""
-        command = self._expand(command)
-        done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        self._namespace["_exit_code"] = done.returncode
-        return done.stdout.decode("utf-8", "replace").splitlines()
+        output, self._namespace["_exit_code"] = command_output(expand(command, sys._getframe(1)))
+        return output.splitlines()
 
     def line(self, text):
-        name, _, rest = text.strip().partition(" ")
+        name, _, rest = expand(text, sys._getframe(1)).strip().partition(" ")
         return _find(_lines, f"%{name}")(self, rest.strip())
 
     def cell(self, head, body):
-        name, _, rest = head.strip().partition(" ")
+        name, _, rest = expand(head, sys._getframe(1)).strip().partition(" ")
         return _find(_cells, f"%%{name}")(self, rest.strip(), body)
 
-    def _expand(self, command):
-        """`{expression}` and `$name` with what the cells have under it, where they do."""
-
-        def value(match):
-            expression = match.group(1) or match.group(2)
-            try:
-                return str(eval(expression, self._namespace))
-            except Exception:
-                # The braces and dollars of the shell.
-                return match.group(0)
-
-        return re.sub(r"(?<!\$)\{([^{}\n]+)\}|\$([A-Za-z_]\w*)", value, command)
-
     def _pip(self, rest):
-        subprocess.run([sys.executable, "-m", "pip", *shlex.split(self._expand(rest))], stdin=subprocess.DEVNULL)
+        subprocess.run([sys.executable, "-m", "pip", *shlex.split(rest)], stdin=subprocess.DEVNULL)
+        importlib.invalidate_caches()
 
     def _cd(self, rest):
-        os.chdir(os.path.expanduser(self._expand(rest).strip("'\"") or "~"))
+        os.chdir(os.path.expanduser(rest.strip("'\"") or "~"))
         print(os.getcwd())
 
     def _env(self, rest):
@@ -101,7 +115,7 @@ class Magics:
             name, equals, value = name.partition(" ")
         if not equals:
             return os.environ.get(name)
-        os.environ[name] = self._expand(value)
+        os.environ[name] = value
         print(f"env: {name}={os.environ[name]}")
 
     def _time(self, rest, body=None):
@@ -121,20 +135,13 @@ class Magics:
         best = min(timer.repeat(5, count)) / count
         print(f"{_duration(best)} per loop (best of 5 runs of {count} loops)")
 
-    def _run(self, source):
-        from .cells import compile_cell
-
-        body, last = compile_cell(source, "<cell timed>")
-        eval(body, self._namespace)
-        return None if last is None else eval(last, self._namespace)
-
     def _shell(self, rest, body, shell="sh"):
         done = subprocess.run([shell, "-c", body, shell, *shlex.split(rest)], stdin=subprocess.DEVNULL)
         if done.returncode:
             raise subprocess.CalledProcessError(done.returncode, shell)
 
     def _writefile(self, rest, body):
-        *flags, path = shlex.split(self._expand(rest))
+        *flags, path = shlex.split(rest)
         there = os.path.exists(path)
         with open(path, "a" if flags == ["-a"] else "w", encoding="utf-8") as file:
             file.write(body)
