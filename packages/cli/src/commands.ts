@@ -1,9 +1,11 @@
 import type { CommandSpec } from "./command.js";
+import { gcCommand } from "./commands/gc.js";
 import { helpCommand } from "./commands/help.js";
+import { lsCommand } from "./commands/ls.js";
 import { mcpCommand } from "./commands/mcp.js";
 import { runCommand } from "./commands/run.js";
 
-const faces = [runCommand, mcpCommand];
+const faces = [runCommand, mcpCommand, lsCommand, gcCommand];
 
 /** Every command, in the order of help: the one table behind parsing, help and `help --json`. */
 export const commands: readonly CommandSpec[] = [...faces, helpCommand(faces)];

@@ -1,3 +1,6 @@
+export { AgentSession, type AgentSessionOptions, agentSession } from "./agent/agent-session.js";
+export type { Channel } from "./agent/channel.js";
+export { streamChannel } from "./agent/stream-channel.js";
 export {
   type Capabilities,
   capabilities,
@@ -10,6 +13,7 @@ export {
 } from "./capabilities.js";
 export { type AttachSandboxOptions, attachSandbox, createSandbox } from "./create-sandbox.js";
 export { unlessAborted } from "./deadline.js";
+export { type Deferred, deferred } from "./deferred.js";
 export { defineProvider, type ProviderDefinition } from "./define-provider.js";
 export { type ErrorCode, errorCodes, SandboxError, type SandboxErrorDetails, toSandboxError } from "./errors.js";
 export type { Captured, EndReason, ExecResult } from "./exec.js";

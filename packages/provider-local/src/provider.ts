@@ -1,4 +1,5 @@
 import { type CreateOptions, defineProvider, type Provider, SessionRegistry } from "@sandkit/core";
+import { type AgentRuntime, agentCapabilities, startAgentBox } from "./agent-box.js";
 import { failure } from "./errors.js";
 import { Folder } from "./folder.js";
 import { findPython, type Python, pythonFix } from "./python.js";
@@ -9,6 +10,8 @@ import { LocalSession, localCapabilities } from "./session.js";
 export interface LocalOptions {
   /** Name or path of the Python that supervises commands; default `python3`. */
   readonly python?: string | undefined;
+  /** Runs everything through a guest agent, as the boxes of other providers do. Default: a supervisor per command. */
+  readonly agent?: AgentRuntime | undefined;
 }
 
 /** Starting images: all of them are the host as it is. */
@@ -37,7 +40,7 @@ export function local(options: LocalOptions = {}): Provider {
   };
   return defineProvider({
     name: "local",
-    capabilities: localCapabilities,
+    capabilities: options.agent ? agentCapabilities : localCapabilities,
     validate,
     create: (asked) =>
       registry.create(asked, async ({ id }) => {
@@ -45,6 +48,7 @@ export function local(options: LocalOptions = {}): Provider {
         const { path } = await ready();
         const folder = new Folder(id);
         await folder.make();
+        if (options.agent) return startAgentBox(id, folder, path, options.agent, asked);
         return new LocalSession(id, folder, path, asked);
       }),
     attach: (ref) => registry.attach(ref),

@@ -1,5 +1,5 @@
 import { access, constants } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import {
   type Capabilities,
   type CreateOptions,
@@ -11,6 +11,7 @@ import {
   type SandboxRef,
   type SpawnOptions,
 } from "@sandkit/core";
+import { environment } from "./environment.js";
 import { failure } from "./errors.js";
 import { localFiles } from "./files.js";
 import type { Folder } from "./folder.js";
@@ -38,7 +39,6 @@ export const localCapabilities: Capabilities = capabilities({
   },
 });
 
-const systemPath = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 const shells = ["sh", "bash"];
 const interpreters = ["python3", "node"];
 
@@ -75,7 +75,7 @@ export class LocalSession implements ProviderSession {
     const starting = LocalProcess.start(`exec-${++this.#count}`, this.#python, {
       command,
       cwd: options.cwd ?? this.workdir,
-      env: { ...this.#baseEnv(), ...options.env },
+      env: { ...environment(this.#folder, this.#python, this.#options), ...options.env },
       stdin: options.stdin,
       mergeStderr: options.mergeStderr ?? false,
     });
@@ -112,21 +112,8 @@ export class LocalSession implements ProviderSession {
     return { name: "local", capabilities: this.capabilities };
   }
 
-  /** The environment of every program: nothing of the host's own. */
-  #baseEnv(): Record<string, string> {
-    const elsewhere = [this.#python, process.execPath].map((file) => dirname(file));
-    const path = new Set([...elsewhere.filter((folder) => !systemPath.includes(folder)), ...systemPath]);
-    return {
-      PATH: [...path].join(":"),
-      HOME: this.#folder.home,
-      TMPDIR: this.#folder.temporary,
-      LANG: "C.UTF-8",
-      ...this.#options.env,
-    };
-  }
-
   async #found(names: readonly string[]): Promise<string[]> {
-    const folders = (this.#baseEnv().PATH ?? "").split(":");
+    const folders = (environment(this.#folder, this.#python, this.#options).PATH ?? "").split(":");
     const reachable = async (name: string) => {
       const tries = folders.map((folder) => access(join(folder, name), constants.X_OK));
       return (await Promise.allSettled(tries)).some((one) => one.status === "fulfilled");

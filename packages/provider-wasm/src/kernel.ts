@@ -1,6 +1,6 @@
 import type { ExecuteOptions, ProviderCell, ProviderKernel } from "@sandkit/core";
+import { deferred } from "@sandkit/core";
 import type { JobObserver, SandboxChild } from "./child-process.js";
-import { deferred } from "./deferred.js";
 import { lostError } from "./errors.js";
 import type { JobExit, OutputStream } from "./protocol.js";
 

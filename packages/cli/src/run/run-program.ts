@@ -1,10 +1,17 @@
 import { Readable } from "node:stream";
-import { createSandbox, type ExecResult, exitStatus, type Sandbox, SandboxError } from "@sandkit/core";
+import {
+  type CreateOptions,
+  createSandbox,
+  type ExecResult,
+  exitStatus,
+  type Sandbox,
+  SandboxError,
+} from "@sandkit/core";
 import { chooseProvider, type ProviderChoice } from "../choose-provider.js";
 import type { Invocation } from "../command.js";
 import { withProgress } from "../progress.js";
 import { reportError } from "../report-error.js";
-import { UsageError } from "../usage-error.js";
+import { parseSeconds } from "../seconds.js";
 import { Interrupts } from "./interrupts.js";
 import { passOutput } from "./output.js";
 import { type Program, readProgram } from "./program.js";
@@ -12,12 +19,12 @@ import { type Program, readProgram } from "./program.js";
 /** `sandkit run`: one program in one sandbox; resolves with the exit code. */
 export async function runProgram(invocation: Invocation): Promise<number> {
   const { values } = invocation;
-  const timeoutMs = parseTimeout(values.timeout);
+  const timeoutMs = parseSeconds("timeout", values.timeout);
   const program = await readProgram(invocation);
   const interrupts = new Interrupts();
   try {
     const choice = await chooseProvider(values);
-    const settings = { timeoutMs, json: values.json === true, quiet: values.quiet === true };
+    const settings = { image: imageOf(values), timeoutMs, json: values.json === true, quiet: values.quiet === true };
     return await runOn(choice, program, settings, interrupts);
   } catch (error) {
     if (interrupts.exitCode !== undefined) return interrupts.exitCode;
@@ -30,6 +37,8 @@ export async function runProgram(invocation: Invocation): Promise<number> {
 }
 
 interface RunSettings {
+  /** Starting image of the command line, over the config's. */
+  readonly image: Pick<CreateOptions, "template" | "image">;
   readonly timeoutMs: number | undefined;
   readonly json: boolean;
   readonly quiet: boolean;
@@ -41,9 +50,10 @@ async function runOn(
   settings: RunSettings,
   interrupts: Interrupts,
 ): Promise<number> {
-  const creation = createSandbox(provider, { ...defaults, signal: interrupts.creation });
   const quiet = settings.quiet || settings.json;
-  const sandbox = await withProgress(`starting a sandbox (${provider.name})`, quiet, creation);
+  const sandbox = await withProgress(`starting a sandbox (${provider.name})`, quiet, (onProgress) =>
+    createSandbox(provider, { ...withImage(defaults, settings.image), signal: interrupts.creation, onProgress }),
+  );
   try {
     await requireInterpreter(sandbox, program.interpreter);
     if (program.file) await sandbox.files.write(program.file.name, program.file.code);
@@ -60,6 +70,19 @@ async function runOn(
   } finally {
     await sandbox.destroy();
   }
+}
+
+function imageOf({ template, image }: Invocation["values"]): RunSettings["image"] {
+  return {
+    ...(typeof template === "string" && { template }),
+    ...(typeof image === "string" && { image }),
+  };
+}
+
+/** What the command line names takes the place of the config's template. */
+function withImage({ template, ...defaults }: CreateOptions, image: RunSettings["image"]): CreateOptions {
+  const named = image.template !== undefined || image.image !== undefined;
+  return { ...defaults, ...(named ? image : template !== undefined && { template }) };
 }
 
 /** Refused here, where the choice can be named; the sandbox itself could only say 127. */
@@ -91,13 +114,4 @@ function toJson(result: ExecResult, exitStatus: number, { ref }: Sandbox) {
     truncated: { stdout: stdout.truncated, stderr: stderr.truncated },
     provider: ref.provider,
   };
-}
-
-function parseTimeout(value: string | true | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const seconds = typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN;
-  if (seconds > 0 && seconds <= 2_000_000) return seconds * 1000;
-  throw new UsageError(`option "--timeout" cannot be "${value}"`, [
-    { text: "a number of seconds above 0: --timeout 30" },
-  ]);
 }

@@ -1,4 +1,4 @@
-/** A byte stream to the guest agent of one box: all that a provider has to bring for {@link agentSession}. */
+/** A byte stream to the guest agent of one box: all that a provider has to bring for `agentSession`. */
 export interface Channel {
   /** What the agent says. Pulled: what is not read must hold the agent up after a bounded buffer. */
   readonly readable: ReadableStream<Uint8Array>;
@@ -6,4 +6,7 @@ export interface Channel {
   readonly writable: WritableStream<Uint8Array>;
   /** Gives the stream up; an attached agent then ends, and everything in its box with it. Idempotent. */
   close(): Promise<void>;
+  /** Whether an idle channel keeps the program alive: called when something is waited for, and when nothing is. */
+  ref?(): void;
+  unref?(): void;
 }

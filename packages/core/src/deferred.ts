@@ -1,4 +1,4 @@
-/** A promise that is settled from outside. */
+/** A promise that is settled from outside. Its rejection need not be listened to. */
 export interface Deferred<Value> {
   readonly promise: Promise<Value>;
   resolve(value: Value): void;
@@ -11,6 +11,7 @@ export function deferred<Value>(): Deferred<Value> {
   const promise = new Promise<Value>((resolve, reject) => {
     settle = { resolve, reject };
   });
+  promise.catch(() => undefined);
   return {
     promise,
     resolve: (value) => settle?.resolve(value),

@@ -1,0 +1,24 @@
+import { type CommandSpec, sharedOptions } from "../command.js";
+import { exitCodes } from "../exit-codes.js";
+
+/** Sweeps up what lost its owner. */
+export const gcCommand: CommandSpec = {
+  name: "gc",
+  summary: "Remove sandboxes whose owner has died",
+  usage: ["sandkit gc [OPTIONS]"],
+  notes: ["A sandbox whose owner lives is never touched, whoever that is. Prints the id of each that is removed."],
+  maxPositionals: 0,
+  takesRest: false,
+  options: {
+    "older-than": { value: "SECONDS", description: "only those older than this; default: 60" },
+    "dry-run": { description: "only print what would be removed" },
+    provider: sharedOptions.provider,
+    config: sharedOptions.config,
+    json: { description: "one JSON document on stdout; errors as JSON on stderr" },
+    "no-color": sharedOptions["no-color"],
+    help: sharedOptions.help,
+  },
+  examples: [{ command: "sandkit gc --provider docker --dry-run", shows: "what would be removed" }],
+  exitCodes: { 0: "done, also when there was nothing", 2: exitCodes[2], 3: exitCodes[3], 4: exitCodes[4] },
+  run: async (invocation) => (await import("../collect-garbage.js")).collectGarbage(invocation),
+};

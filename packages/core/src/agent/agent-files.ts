@@ -1,0 +1,184 @@
+import { SandboxError } from "../errors.js";
+import type { FileInfo, ListFilesOptions, ProviderFiles, ReadOptions, WriteOptions } from "../provider.js";
+import type { AgentConnection, AgentStream, StreamPlan } from "./connection.js";
+import { fromErrno } from "./errno.js";
+import { checked, parseMessage } from "./messages.js";
+import { type AgentFileInfo, type AgentRequest, lane } from "./protocol.js";
+
+/** What a listing may weigh, in characters: the agent is not believed without bound. */
+const maxListing = 512 * 1024 * 1024;
+
+/** The files of a box, through its agent. */
+export function agentFiles(connection: AgentConnection, provider: string): ProviderFiles {
+  /** Opens a stream and hands it over once the agent has agreed. */
+  const open = async (request: AgentRequest & { readonly path?: string }, plan: StreamPlan, subject: string) => {
+    const stream = connection.open(request, plan);
+    const ok = await answer(stream, request, subject);
+    return { stream, ok };
+  };
+
+  const answer = async (stream: AgentStream, request: AgentRequest, subject: string): Promise<unknown> => {
+    const reply = await stream.reply;
+    if ("ok" in reply) return reply.ok;
+    connection.over(stream);
+    const about = reply.error.path === undefined ? subject : JSON.stringify(reply.error.path);
+    const operation = `files.${request.op}`;
+    throw fromErrno(reply.error.errno, { operation, subject: about, provider, cause: reply.error });
+  };
+
+  const ask = async (request: AgentRequest, path: string): Promise<unknown> => {
+    const { stream, ok } = await open(request, {}, JSON.stringify(path));
+    connection.over(stream);
+    return ok;
+  };
+
+  const read = async (path: string, options: ReadOptions = {}): Promise<ReadableStream<Uint8Array>> => {
+    const { offset = 0, length = null, signal } = options;
+    signal?.throwIfAborted();
+    const { stream } = await open({ op: "read", path, offset, length }, { incoming: [lane.out] }, JSON.stringify(path));
+    return finishing(connection, stream, signal);
+  };
+
+  const write = async (path: string, data: ReadableStream<Uint8Array>, options: WriteOptions): Promise<void> => {
+    const { mode, permissions = null, ifModifiedAt, signal } = options;
+    const request = { op: "write", path, mode, permissions, ifModifiedAt: ifModifiedAt?.getTime() ?? null } as const;
+    let stream: AgentStream | undefined;
+    try {
+      signal?.throwIfAborted();
+      stream = connection.open(request, { outgoing: [lane.in] });
+      await pour(data, stream, signal);
+      await answer(stream, request, JSON.stringify(path));
+    } catch (error) {
+      if (!data.locked) await data.cancel(error).catch(() => undefined);
+      throw error;
+    } finally {
+      if (stream) connection.over(stream);
+    }
+  };
+
+  const list = async (path: string, options: ListFilesOptions = {}): Promise<FileInfo[]> => {
+    const { recursive = false, maxDepth = null, limit = null } = options;
+    const { stream } = await open(
+      { op: "list", path, recursive, maxDepth, limit },
+      { incoming: [lane.out] },
+      JSON.stringify(path),
+    );
+    const records: FileInfo[] = [];
+    for await (const line of linesOf(finishing(connection, stream, undefined), provider)) {
+      records.push(toFileInfo(parseMessage("fileInfo", line)));
+    }
+    return records;
+  };
+
+  return {
+    read,
+    write,
+    list,
+    stat: async (path, { followSymlinks }) =>
+      toFileInfo(checked("fileInfo", await ask({ op: "stat", path, followSymlinks }, path))),
+    mkdir: async (path) => {
+      await ask({ op: "mkdir", path }, path);
+    },
+    move: async (from, to) => {
+      await ask({ op: "move", from, to }, from);
+    },
+    remove: async (path, { recursive }) =>
+      checked("removed", await ask({ op: "remove", path, recursive }, path)).removed,
+    symlink: async (target, path) => {
+      await ask({ op: "symlink", target, path }, path);
+    },
+  };
+}
+
+/** Lane `out` of a stream, which is over when that has ended. */
+function finishing(
+  connection: AgentConnection,
+  stream: AgentStream,
+  signal: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
+  const incoming = stream.incoming.get(lane.out);
+  if (!incoming) throw new Error("a stream without an output");
+  const reader = incoming.stream.getReader();
+  incoming.done.then(() => connection.over(stream));
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (signal?.aborted) {
+          await reader.cancel(signal.reason);
+          throw signal.reason;
+        }
+        const { done, value } = await reader.read().catch((error) => {
+          throw readFailure(connection, error);
+        });
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function readFailure(connection: AgentConnection, cause: unknown): SandboxError {
+  if (connection.failure) return connection.failure;
+  return new SandboxError("TRANSPORT", "the file was cut off while it was read: read it again", {
+    operation: "files.read",
+    cause,
+  });
+}
+
+/** Sends all of `data`. Ends early, without an error, when the agent has answered already: the answer says why. */
+async function pour(
+  data: ReadableStream<Uint8Array>,
+  stream: AgentStream,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const outgoing = stream.outgoing.get(lane.in);
+  const reader = data.getReader();
+  let answered = false;
+  // Cancelled, a read that waits resolves with the end; what the source makes of it changes nothing here.
+  const stop = (reason?: unknown) => reader.cancel(reason).catch(() => undefined);
+  const onAnswer = () => {
+    answered = true;
+    outgoing?.stop();
+    stop();
+  };
+  const onAbort = () => {
+    outgoing?.abandon();
+    stop(signal?.reason);
+  };
+  stream.reply.then(onAnswer, onAnswer);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) await outgoing?.write(next.value);
+    signal?.throwIfAborted();
+    if (!answered) await outgoing?.end();
+  } catch (error) {
+    outgoing?.abandon();
+    // The old file stays: that is certain once the agent has answered.
+    await stream.reply.catch(() => undefined);
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    reader.releaseLock();
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>, provider: string): AsyncGenerator<string> {
+  let rest = "";
+  let size = 0;
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    size += text.length;
+    if (size > maxListing) {
+      const message = `a listing of more than ${maxListing} characters: list a smaller part, or give "limit"`;
+      throw new SandboxError("TOO_LARGE", message, { provider, operation: "files.list" });
+    }
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
+function toFileInfo({ modifiedAt, ...info }: AgentFileInfo): FileInfo {
+  return { ...info, modifiedAt: new Date(modifiedAt) };
+}

@@ -1,0 +1,179 @@
+import { deferred } from "../deferred.js";
+import { SandboxError } from "../errors.js";
+import type { ProcessExit, ProviderProcess, PtySize, SpawnOptions } from "../provider.js";
+import type { AgentConnection, AgentStream } from "./connection.js";
+import { fromErrno } from "./errno.js";
+import { ProtocolError } from "./frames.js";
+import type { IncomingLane } from "./lanes.js";
+import { checked } from "./messages.js";
+import { type AgentRequest, lane, type ProcessEvent } from "./protocol.js";
+
+/** Where a process belongs. */
+export interface AgentProcessOwner {
+  readonly connection: AgentConnection;
+  readonly provider: string;
+  /** Makes the ids of processes unique in a box with several clients. */
+  readonly client: string;
+}
+
+/** A program that the agent of a box runs under a supervisor. */
+export class AgentProcess implements ProviderProcess {
+  readonly id: string;
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array>;
+  readonly exited: Promise<ProcessExit>;
+  readonly gone: Promise<void>;
+  readonly #owner: AgentProcessOwner;
+  readonly #stream: AgentStream;
+  readonly #exited = deferred<ProcessExit>();
+  readonly #gone = deferred<void>();
+  #pid = 0;
+
+  /** Starts a program. @throws SandboxError `FILE_NOT_FOUND`, `NOT_DIRECTORY`, … for a bad `cwd` */
+  static async start(
+    owner: AgentProcessOwner,
+    command: readonly string[],
+    options: SpawnOptions,
+    control = false,
+  ): Promise<AgentProcess> {
+    options.signal?.throwIfAborted();
+    const process = new AgentProcess(owner, command, options, control);
+    const reply = await process.#stream.reply;
+    if ("error" in reply) {
+      owner.connection.over(process.#stream);
+      const subject = reply.error.errno === "ENOTSUP" ? 'option "pty"' : `cwd ${JSON.stringify(options.cwd ?? ".")}`;
+      throw fromErrno(reply.error.errno, { operation: "exec", subject, provider: owner.provider, cause: reply.error });
+    }
+    process.#pid = checked("started", reply.ok).pid;
+    return process;
+  }
+
+  private constructor(owner: AgentProcessOwner, command: readonly string[], options: SpawnOptions, control: boolean) {
+    this.#owner = owner;
+    this.exited = this.#exited.promise;
+    this.gone = this.#gone.promise;
+    this.#stream = owner.connection.open(
+      {
+        op: "spawn",
+        command,
+        cwd: options.cwd ?? null,
+        env: options.env ?? {},
+        stdin: options.stdin,
+        mergeStderr: options.mergeStderr ?? false,
+        pty: options.pty ?? null,
+        control,
+      },
+      {
+        incoming: control ? [lane.out, lane.err, lane.controlOut] : [lane.out, lane.err],
+        outgoing: [...(options.stdin ? [lane.in] : []), ...(control ? [lane.controlIn] : [])],
+        onEvent: (event) => this.#onEvent(event),
+        onLost: (error) => this.#lose(error),
+        background: control,
+      },
+    );
+    this.id = `${owner.client}-${this.#stream.id}`;
+    const [stdout, stderr] = [this.#incoming(lane.out), this.#incoming(lane.err)];
+    this.stdout = stdout.stream;
+    this.stderr = stderr.stream;
+    Promise.all([stdout.done, stderr.done, this.#gone.promise.catch(() => undefined)]).then(() =>
+      owner.connection.over(this.#stream),
+    );
+  }
+
+  get pid(): number {
+    return this.#pid;
+  }
+
+  async write(data: Uint8Array): Promise<void> {
+    await this.#stream.outgoing.get(lane.in)?.write(data);
+  }
+
+  async closeStdin(): Promise<void> {
+    await this.#stream.outgoing.get(lane.in)?.end();
+  }
+
+  async kill(signal: string): Promise<void> {
+    await this.#signal(signal, "tree");
+  }
+
+  /** Does what Ctrl-C on a terminal does: SIGINT to the process group of the leader. */
+  async interrupt(): Promise<void> {
+    await this.#signal("SIGINT", "group");
+  }
+
+  /** Feeds descriptor 3 of a program that was started with `control`. */
+  async control(data: Uint8Array): Promise<void> {
+    await this.#stream.outgoing.get(lane.controlIn)?.write(data);
+  }
+
+  /** What such a program writes on descriptor 4. */
+  get controlOut(): ReadableStream<Uint8Array> {
+    return this.#incoming(lane.controlOut).stream;
+  }
+
+  async resize(size: PtySize): Promise<void> {
+    await this.#ask({ op: "resize", process: this.#stream.id, columns: size.columns, rows: size.rows }, "resize");
+  }
+
+  async #signal(signal: string, scope: "tree" | "group"): Promise<void> {
+    await this.#ask({ op: "kill", process: this.#stream.id, signal, scope }, `kill ${signal}`);
+  }
+
+  async #ask(request: AgentRequest, what: string): Promise<void> {
+    const { connection, provider } = this.#owner;
+    const stream = connection.open(request);
+    try {
+      const reply = await stream.reply;
+      if (!("error" in reply)) return;
+      const { errno, message } = reply.error;
+      if (errno === "EINVAL") {
+        const next = "use a name such as SIGTERM, or a size of at least 1";
+        throw new SandboxError("INVALID", `${what}: ${message}: ${next}`, { provider, operation: request.op });
+      }
+      throw fromErrno(errno, { operation: request.op, subject: this.id, provider, cause: reply.error });
+    } finally {
+      connection.over(stream);
+    }
+  }
+
+  #incoming(number: number): IncomingLane {
+    const found = this.#stream.incoming.get(number);
+    if (found) return found;
+    throw new SandboxError("INVALID", `process ${this.id} was started without lane ${number}`, {
+      provider: this.#owner.provider,
+    });
+  }
+
+  #onEvent(event: ProcessEvent): void {
+    if (event.event === "exited") {
+      this.#exited.resolve(exitOf(event));
+      this.#stream.outgoing.get(lane.in)?.stop();
+    } else if (event.event === "gone") {
+      this.#finish();
+    } else {
+      this.#lose(
+        new SandboxError("SANDBOX_LOST", `process ${this.id}: ${event.message}: create a new sandbox`, {
+          provider: this.#owner.provider,
+        }),
+      );
+    }
+  }
+
+  #finish(): void {
+    // A tree that is gone without the end of its leader told is a lie.
+    this.#exited.reject(new ProtocolError("the agent told the end of a tree before that of its leader"));
+    this.#gone.resolve();
+    for (const outgoing of this.#stream.outgoing.values()) outgoing.stop();
+  }
+
+  #lose(error: SandboxError): void {
+    this.#exited.reject(error);
+    this.#gone.reject(error);
+  }
+}
+
+function exitOf(event: Extract<ProcessEvent, { event: "exited" }>): ProcessExit {
+  const usage = { cpuMs: event.cpuMs ?? undefined, peakMemoryBytes: event.peakMemoryBytes ?? undefined };
+  if (event.signal === null) return { exitCode: event.code ?? 0, usage };
+  return { exitCode: null, signal: event.signal, ...(event.oom && { oom: true }), usage };
+}

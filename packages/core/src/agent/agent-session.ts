@@ -1,0 +1,250 @@
+import { randomUUID } from "node:crypto";
+import { type Capabilities, capabilities, requireFeature, type Support } from "../capabilities.js";
+import { unlessAborted } from "../deadline.js";
+import { SandboxError } from "../errors.js";
+import type {
+  KernelLanguage,
+  KernelOptions,
+  ProviderFiles,
+  ProviderKernel,
+  ProviderProcess,
+  ProviderSession,
+  SandboxInfo,
+  SandboxRef,
+  SpawnOptions,
+} from "../provider.js";
+import { agentFiles } from "./agent-files.js";
+import { AgentProcess } from "./agent-process.js";
+import type { Channel } from "./channel.js";
+import { AgentConnection } from "./connection.js";
+import { fromErrno } from "./errno.js";
+import { checked } from "./messages.js";
+import type { AgentInfo, AgentReady, Framing, HelloRequest } from "./protocol.js";
+
+const startTimeoutMs = 30_000;
+
+/** What a provider knows of the box that its channel leads to. */
+export interface AgentSessionOptions {
+  readonly ref: SandboxRef;
+  /** What the box may be able to do. Kernels, terminal and tree kill are narrowed to what its agent finds there. */
+  readonly capabilities: Capabilities;
+  /** Default `binary`; `text` for channels that are not exact. */
+  readonly framing?: Framing | undefined;
+  readonly workdir: string;
+  /** Over the environment of the box. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Made when missing. */
+  readonly directories?: readonly string[] | undefined;
+  /** Ends that the agent keeps by itself, in milliseconds. */
+  readonly ttlMs?: number | undefined;
+  readonly idleMs?: number | undefined;
+  readonly leaseMs?: number | undefined;
+  /** How long the agent may take to answer at first, in milliseconds; default 30 s. */
+  readonly startTimeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Asked of the backend for each `info`. */
+  readonly info: () => Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">>;
+  /** Ends the box; the channel is closed by then. Throws only if the box may still exist. */
+  readonly destroy: () => Promise<void>;
+  readonly native?: unknown;
+}
+
+/**
+ * The whole session of a box, over one byte stream to the guest agent in it. The agent is to be started by the
+ * provider; `agentCommand` gives its command line.
+ * @throws SandboxError `UNAVAILABLE` when no agent answers in time, `SANDBOX_LOST`, or `signal.reason`; the channel is
+ * closed then
+ */
+export async function agentSession(channel: Channel, options: AgentSessionOptions): Promise<AgentSession> {
+  const { ref, signal } = options;
+  const connection = new AgentConnection(channel, {
+    framing: options.framing ?? "binary",
+    provider: ref.provider,
+    sandboxId: ref.id,
+  });
+  const limit = AbortSignal.timeout(options.startTimeoutMs ?? startTimeoutMs);
+  try {
+    const greeting = greet(connection, options);
+    const { ready, info } = await unlessAborted(greeting, signal ? AbortSignal.any([signal, limit]) : limit);
+    return new AgentSession(connection, options, ready, info);
+  } catch (error) {
+    const late = limit.aborted && error === limit.reason;
+    const failure = late ? unavailable(options) : error;
+    const reason = failure instanceof SandboxError ? failure : unavailable(options, failure);
+    await connection.close(reason);
+    throw failure;
+  }
+}
+
+function unavailable({ ref, ...options }: AgentSessionOptions, cause?: unknown): SandboxError {
+  const waited = options.startTimeoutMs ?? startTimeoutMs;
+  return new SandboxError("UNAVAILABLE", `the agent in sandbox ${ref.id} did not answer within ${waited} ms`, {
+    provider: ref.provider,
+    sandboxId: ref.id,
+    operation: "create",
+    cause,
+  });
+}
+
+/** Hello, and what the box has, in one round trip. */
+async function greet(connection: AgentConnection, options: AgentSessionOptions) {
+  const hello: HelloRequest = {
+    op: "hello",
+    version: 1,
+    workdir: options.workdir,
+    env: options.env ?? {},
+    directories: options.directories ?? [],
+    ttlMs: options.ttlMs ?? null,
+    idleMs: options.idleMs ?? null,
+    leaseMs: options.leaseMs ?? null,
+  };
+  const greeting = connection.open(hello);
+  const looking = askInfo(connection, options.ref);
+  looking.catch(() => undefined);
+  const reply = await greeting.reply;
+  connection.over(greeting);
+  if ("error" in reply) {
+    const subject = JSON.stringify(reply.error.path ?? options.workdir);
+    throw fromErrno(reply.error.errno, { operation: "create", subject, provider: options.ref.provider });
+  }
+  return { ready: checked("ready", reply.ok), info: await looking };
+}
+
+async function askInfo(connection: AgentConnection, ref: SandboxRef): Promise<AgentInfo> {
+  const stream = connection.open({ op: "info" });
+  try {
+    const reply = await stream.reply;
+    if ("ok" in reply) return checked("info", reply.ok);
+    throw fromErrno(reply.error.errno, { operation: "info", subject: ref.id, provider: ref.provider });
+  } finally {
+    connection.over(stream);
+  }
+}
+
+/** A session over the guest agent. */
+export class AgentSession implements ProviderSession {
+  readonly ref: SandboxRef;
+  readonly workdir: string;
+  readonly capabilities: Capabilities;
+  readonly files: ProviderFiles;
+  readonly native: unknown;
+  /** Settles when the agent is of no more use, by whatever reason; never rejects. */
+  readonly closed: Promise<void>;
+  /** What runs the agent: `python 3.11.2`. */
+  readonly runtime: string;
+  readonly #connection: AgentConnection;
+  readonly #options: AgentSessionOptions;
+  readonly #client = randomUUID().slice(0, 8);
+  #destroying: Promise<void> | undefined;
+
+  /** For `agentSession` alone. */
+  constructor(connection: AgentConnection, options: AgentSessionOptions, ready: AgentReady, info: AgentInfo) {
+    this.ref = options.ref;
+    this.workdir = ready.workdir;
+    this.runtime = ready.runtime;
+    this.native = options.native;
+    this.closed = connection.closed;
+    this.capabilities = narrowed(options.capabilities, ready, info);
+    this.files = agentFiles(connection, options.ref.provider);
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
+    if (options.user !== undefined) requireFeature(this.#self, "exec.user", 'option "user"');
+    if (options.pty !== undefined) requireFeature(this.#self, "exec.pty", 'option "pty"');
+    return AgentProcess.start(this.#owner, command, options);
+  }
+
+  async kernel(options: KernelOptions): Promise<ProviderKernel> {
+    throw new SandboxError("KERNEL_UNAVAILABLE", `no kernel for ${options.language}`, {
+      provider: this.ref.provider,
+    });
+  }
+
+  async extend(ttlMs: number): Promise<void> {
+    const stream = this.#connection.open({ op: "extend", ttlMs });
+    await stream.reply.finally(() => this.#connection.over(stream));
+  }
+
+  /** The agent is asked too: what it does not answer is not running. */
+  async info(): Promise<SandboxInfo> {
+    const [backend, box] = await Promise.all([this.#options.info(), this.#look()]);
+    const expiresAt = box?.expiresAt == null ? backend.expiresAt : new Date(box.expiresAt);
+    return {
+      ...backend,
+      ref: this.ref,
+      state: box ? backend.state : "gone",
+      expiresAt,
+      shells: box?.shells ?? [],
+      interpreters: box?.interpreters ?? [],
+    };
+  }
+
+  destroy(): Promise<void> {
+    this.#destroying ??= this.#destroy().catch((error) => {
+      this.#destroying = undefined;
+      throw error;
+    });
+    return this.#destroying;
+  }
+
+  /** Leaves the box to itself: a detached one lives on for a lease. */
+  async leave(): Promise<void> {
+    await this.#connection.close(this.#ended("was left by this client: attach again"));
+  }
+
+  async #destroy(): Promise<void> {
+    await this.#connection.close(this.#ended("was destroyed: create a new one"));
+    await this.#options.destroy();
+  }
+
+  async #look(): Promise<AgentInfo | undefined> {
+    try {
+      return await askInfo(this.#connection, this.ref);
+    } catch (error) {
+      if (this.#connection.failure) return undefined;
+      throw error;
+    }
+  }
+
+  #ended(what: string): SandboxError {
+    const details = { provider: this.ref.provider, sandboxId: this.ref.id };
+    return new SandboxError("NOT_FOUND", `sandbox ${this.ref.id} ${what}`, details);
+  }
+
+  get #self() {
+    return { name: this.ref.provider, capabilities: this.capabilities };
+  }
+
+  get #owner() {
+    return { connection: this.#connection, provider: this.ref.provider, client: this.#client };
+  }
+}
+
+const interpreterOf: Partial<Record<KernelLanguage, (info: AgentInfo) => boolean>> = {
+  python: ({ interpreters }) => interpreters.includes("python3"),
+  javascript: ({ interpreters }) => interpreters.includes("node"),
+  bash: ({ shells }) => shells.includes("bash"),
+};
+
+/** What is declared for the provider, less what this box lacks. */
+function narrowed(upper: Capabilities, ready: AgentReady, info: AgentInfo): Capabilities {
+  const { features } = upper;
+  const when = (holds: boolean, support: Support): Support => (holds ? support : false);
+  const kernels = Object.entries(interpreterOf).map(([language, has]) => {
+    const feature = `kernel.${language}` as "kernel.python";
+    return [feature, when(has(info), features[feature])] as const;
+  });
+  const hasKernel = kernels.some(([, support]) => support);
+  return capabilities({
+    ...upper,
+    features: {
+      ...features,
+      ...Object.fromEntries(kernels),
+      "kernel.interrupt": when(hasKernel, features["kernel.interrupt"]),
+      "exec.pty": when(ready.pty, features["exec.pty"]),
+      "exec.killTree": features["exec.killTree"] && ready.killTree,
+    },
+  });
+}
