@@ -5,6 +5,9 @@ import { base } from "../../tsup.base.js";
 export default defineConfig({
   ...base,
   entry: ["src/index.ts", "src/conformance/index.ts"],
-  // The suite finds its probe programs beside the built module, as it does beside the source.
-  onSuccess: () => cp("src/conformance/programs", "dist/conformance/programs", { recursive: true }),
+  // Found beside the built module, as they are beside the source: the probe programs of the suite, and what runs in boxes.
+  onSuccess: async () => {
+    await cp("src/conformance/programs", "dist/conformance/programs", { recursive: true });
+    await cp("src/agent/guest", "dist/guest", { recursive: true });
+  },
 });

@@ -6,10 +6,17 @@ export const directories: readonly string[] = [home, `${home}/.local/bin`, `${ho
 /** Read by git below all other settings of the user, so that `git config` of any kind goes before it. */
 export const gitConfig = {
   path: `${home}/.config/git/config`,
-  content: "[user]\n\tname = sandbox\n\temail = sandbox@localhost\n[safe]\n\tdirectory = *\n[init]\n\tdefaultBranch = main\n",
+  content:
+    "[user]\n\tname = sandbox\n\temail = sandbox@localhost\n[safe]\n\tdirectory = *\n[init]\n\tdefaultBranch = main\n",
 };
 
-const libraryThreads = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "GOMAXPROCS"];
+const libraryThreads = [
+  "OMP_NUM_THREADS",
+  "OPENBLAS_NUM_THREADS",
+  "MKL_NUM_THREADS",
+  "NUMEXPR_NUM_THREADS",
+  "GOMAXPROCS",
+];
 
 /**
  * What makes tools work as a user without a home in the image, on a read-only root, with fewer processors than the

@@ -88,6 +88,11 @@ function hasCode(reason: unknown, codes: ReadonlySet<string>): boolean {
   return ("code" in reason && codes.has(String(reason.code))) || reason.name === "TimeoutError";
 }
 
+/** What anything thrown says, in one line. */
+export function messageOf(reason: unknown): string {
+  return (reason instanceof Error ? reason.message : String(reason)).replace(/\s*\n\s*/g, " ");
+}
+
 /** The engine's own words in one line, without what the client puts around them. */
 export function wordsOf(reason: unknown): string {
   const body = reason instanceof Error && "json" in reason ? reason.json : undefined;

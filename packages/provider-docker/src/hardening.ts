@@ -1,5 +1,5 @@
 import type { ContainerCreateOptions } from "dockerode";
-import { reserveMiB, tmpfsOptions, type Workspace } from "./workspace.js";
+import { tmpfsOptions, type Workspace } from "./workspace.js";
 
 /** Who the container's first program is, which decides with what it starts. */
 export type FirstProgram = "python" | "node" | "shell";
@@ -17,8 +17,6 @@ export interface ContainerPlan {
   readonly pids: number;
   readonly network: "none" | "bridge";
   readonly runtime?: string | undefined;
-  /** JSON of the profile. */
-  readonly seccomp: string;
   /** Root on a writable root, by the caller's wish. */
   readonly unsafeRoot: boolean;
   /** Whether the first program's stdin is our channel. */
@@ -27,6 +25,8 @@ export interface ContainerPlan {
   readonly volumes: readonly string[];
 }
 
+/** For each directory that the image declares as a volume. */
+const volumeBytes = 1024 * 1024;
 /** What root needs to install packages, and nothing of what reaches the machine. */
 const rootCapabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETGID", "SETUID", "SETFCAP"];
 
@@ -35,7 +35,7 @@ export function hardenedContainer(plan: ContainerPlan): ContainerCreateOptions {
   const { workspace } = plan;
   const memory = workspace.memoryMiB * 1024 * 1024;
   const user = plan.unsafeRoot ? "0:0" : plan.user;
-  const volumes = Object.fromEntries(plan.volumes.map((path) => [path, reserveMiB * 1024 * 16]));
+  const volumes = Object.fromEntries(plan.volumes.map((path) => [path, volumeBytes]));
   return {
     Image: plan.image,
     // As the entrypoint: whatever the image would start first is not.
@@ -53,7 +53,6 @@ export function hardenedContainer(plan: ContainerPlan): ContainerCreateOptions {
     AttachStdout: true,
     AttachStderr: true,
     Tty: false,
-    NetworkDisabled: plan.network === "none",
     StopTimeout: 1,
     HostConfig: {
       AutoRemove: true,
@@ -65,7 +64,7 @@ export function hardenedContainer(plan: ContainerPlan): ContainerCreateOptions {
       Privileged: false,
       CapDrop: ["ALL"],
       CapAdd: capabilitiesOf(plan),
-      SecurityOpt: ["no-new-privileges", `seccomp=${plan.seccomp}`],
+      SecurityOpt: ["no-new-privileges"],
       Memory: memory,
       // The sum of memory and swap: no swap, or the cap would be twice what was asked for.
       MemorySwap: memory,

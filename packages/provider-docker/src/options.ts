@@ -7,11 +7,9 @@ const runtime = z.string().regex(/^[\w.-]+$/);
 /** Options of the provider itself, for config files and programs alike. */
 export const optionsSchema = z
   .strictObject({
-    host: z
-      .string()
-      .min(1)
-      .optional()
-      .meta({ description: "Where the engine listens, as in DOCKER_HOST; default: DOCKER_HOST, context, usual sockets" }),
+    host: z.string().min(1).optional().meta({
+      description: "Where the engine listens, as in DOCKER_HOST; default: DOCKER_HOST, context, usual sockets",
+    }),
     dockerode: z
       .custom<Dockerode | Dockerode.DockerOptions>((value) => typeof value === "object" && value !== null)
       .optional()
@@ -20,11 +18,12 @@ export const optionsSchema = z
       .record(z.string().min(1), z.string().min(1))
       .optional()
       .meta({ description: "Image of a template, instead of the default: { python: 'registry/python@sha256:…' }" }),
-    pull: z
-      .enum(["missing", "never"])
+    pull: z.enum(["missing", "never"]).optional().meta({
+      description: "Whether a missing image is pulled (or built, where its template says so); default missing",
+    }),
+    runtime: runtime
       .optional()
-      .meta({ description: "Whether a missing image is pulled (or built, where its template says so); default missing" }),
-    runtime: runtime.optional().meta({ description: "Runtime of the engine, such as runsc (gVisor); default: its own" }),
+      .meta({ description: "Runtime of the engine, such as runsc (gVisor); default: its own" }),
     memoryMiB: z.int().min(1).optional().meta({ description: "Memory of each sandbox, files included; default 2048" }),
     diskMiB: z.int().min(1).optional().meta({ description: "Writable space, which counts as memory; default: half" }),
     cpus: z.number().positive().optional().meta({ description: "Processors of each sandbox; default 2, or all" }),

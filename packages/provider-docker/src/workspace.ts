@@ -74,5 +74,8 @@ export function tmpfsOptions(mounts: Workspace["mounts"], user: string): Record<
 
 function refuseUnfitWorkdir(workdir: string): void {
   if (!ofImage.test(workdir) && !ofImageItself.test(workdir)) return;
-  throw refusal("INVALID", `workdir "${workdir}" would cover what the image needs to run: use ${defaultWorkdir}, or a directory of its own`);
+  throw refusal(
+    "INVALID",
+    `workdir "${workdir}" would cover what the image needs to run: use ${defaultWorkdir}, or a directory of its own`,
+  );
 }

@@ -173,7 +173,9 @@ async function attempt(dockerode: Dockerode): Promise<string | undefined> {
 }
 
 async function pingWithin(dockerode: Dockerode, timeoutMs: number): Promise<void> {
-  await dockerode.ping({ abortSignal: AbortSignal.timeout(timeoutMs) });
+  // It takes options that its types do not know.
+  const ping: (options: { readonly abortSignal: AbortSignal }) => Promise<unknown> = dockerode.ping.bind(dockerode);
+  await ping({ abortSignal: AbortSignal.timeout(timeoutMs) });
 }
 
 function unavailable(tried: readonly string[]): SandboxError {

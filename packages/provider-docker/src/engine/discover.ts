@@ -71,10 +71,18 @@ async function parseAddress(source: string, text: string, tls: Tls): Promise<Eng
   if (scheme === "unix" || scheme === "npipe") return { source, ...socketAddress(rest) };
   if (scheme === "ssh") {
     const forward = `ssh -nNT -L /tmp/engine.sock:/var/run/docker.sock ${rest}`;
-    throw refusal("UNSUPPORTED", `${source} ${text}: engines over ssh are reached by a tunnel: run "${forward}" and use unix:///tmp/engine.sock`, "connect");
+    throw refusal(
+      "UNSUPPORTED",
+      `${source} ${text}: engines over ssh are reached by a tunnel: run "${forward}" and use unix:///tmp/engine.sock`,
+      "connect",
+    );
   }
   if (!["tcp", "http", "https"].includes(scheme) || !URL.canParse(`http://${rest}`)) {
-    throw refusal("INVALID", `${source} ${JSON.stringify(text)}: must be like unix:///var/run/docker.sock or tcp://host:2375`, "connect");
+    throw refusal(
+      "INVALID",
+      `${source} ${JSON.stringify(text)}: must be like unix:///var/run/docker.sock or tcp://host:2375`,
+      "connect",
+    );
   }
   const { hostname, port } = new URL(`http://${rest}`);
   const secure = scheme === "https" || tls !== undefined || port === "2376";
@@ -109,13 +117,21 @@ async function contextAddress(config: string, context: string): Promise<EngineAd
   const path = join(config, "contexts/meta", hash, "meta.json");
   const text = await readIfThere(path);
   if (text === undefined) {
-    throw refusal("INVALID", `the Docker context "${context}" does not exist: choose one of "docker context ls"`, "connect");
+    throw refusal(
+      "INVALID",
+      `the Docker context "${context}" does not exist: choose one of "docker context ls"`,
+      "connect",
+    );
   }
   const { Endpoints } = readJson<{ Endpoints?: { docker?: { Host?: string } } }>(path, text);
   const host = Endpoints?.docker?.Host;
-  if (!host) throw refusal("INVALID", `the Docker context "${context}" names no engine: docker context update it`, "connect");
+  if (!host)
+    throw refusal("INVALID", `the Docker context "${context}" names no engine: docker context update it`, "connect");
   const directory = join(config, "contexts/tls", hash, "docker");
-  const tls = await access(directory).then(() => ({ directory }), () => undefined);
+  const tls = await access(directory).then(
+    () => ({ directory }),
+    () => undefined,
+  );
   return parseAddress(`context "${context}"`, host, tls);
 }
 
@@ -132,6 +148,10 @@ async function readIfThere(path: string): Promise<string | undefined> {
     return await readFile(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw refusal("INVALID", `${path} cannot be read (${(error as NodeJS.ErrnoException).code}): make it readable`, "connect");
+    throw refusal(
+      "INVALID",
+      `${path} cannot be read (${(error as NodeJS.ErrnoException).code}): make it readable`,
+      "connect",
+    );
   }
 }

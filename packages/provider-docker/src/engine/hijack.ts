@@ -1,13 +1,5 @@
-import type { Duplex } from "node:stream";
+import { Duplex } from "node:stream";
 import type Dockerode from "dockerode";
-
-/** The part of docker-modem that is used here; its types say `any`. */
-interface Modem {
-  dial(
-    options: Readonly<Record<string, unknown>>,
-    callback: (error: Error | null, stream: Duplex | undefined) => void,
-  ): void;
-}
 
 /** Statuses of an upgrade, and what the others are called. */
 const statusCodes = {
@@ -36,12 +28,14 @@ export function startExec(dockerode: Dockerode, exec: string): Promise<Duplex> {
   });
 }
 
-function hijack(dockerode: Dockerode, request: Readonly<Record<string, unknown>>): Promise<Duplex> {
-  const modem: Modem = dockerode.modem;
-  return new Promise((resolve, reject) => {
-    modem.dial({ method: "POST", hijack: true, isStream: true, statusCodes, ...request }, (error, stream) => {
+function hijack(
+  dockerode: Dockerode,
+  request: { readonly path: string; readonly file?: Buffer; readonly options?: object },
+) {
+  return new Promise<Duplex>((resolve, reject) => {
+    dockerode.modem.dial({ method: "POST", hijack: true, isStream: true, statusCodes, ...request }, (error, stream) => {
       if (error) return reject(error);
-      if (!stream) return reject(new Error("the engine upgraded the connection to nothing"));
+      if (!(stream instanceof Duplex)) return reject(new Error("the engine did not upgrade the connection"));
       // Nobody else listens yet; a socket that breaks between two awaits must not end the process.
       stream.on("error", () => stream.destroy());
       resolve(stream);
