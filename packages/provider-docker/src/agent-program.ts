@@ -1,12 +1,16 @@
 import type { Duplex } from "node:stream";
-import { agentCommand } from "@sandkit/core";
+import { agentCommand, bridgeCommand } from "@sandkit/core";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, refusal } from "./errors.js";
 import type { ImageFacts } from "./image-store.js";
 import type { SandboxPlan } from "./plan-sandbox.js";
 
 /** The argument list of a sandbox's first program. */
-export async function firstCommand(image: ImageFacts, plan: SandboxPlan, detached: boolean): Promise<string[]> {
+export async function firstCommand(
+  image: ImageFacts,
+  plan: SandboxPlan,
+  detached: boolean,
+): Promise<readonly string[]> {
   if (image.first === "node") {
     if (detached) {
       throw refusal(
@@ -24,6 +28,6 @@ export async function firstCommand(image: ImageFacts, plan: SandboxPlan, detache
 export function bridgeStreams(engine: EngineClient, container: string, sandboxId: string): Promise<Duplex> {
   const context = { operation: "attach", subject: `container ${container}`, sandboxId };
   return onEngine(context, async () =>
-    engine.exec(container, { Cmd: await agentCommand("bridge"), User: "0:0", WorkingDir: "/" }),
+    engine.exec(container, { Cmd: [...(await bridgeCommand())], User: "0:0", WorkingDir: "/" }),
   );
 }

@@ -26,6 +26,8 @@ export interface ContainerPlan {
   readonly volumes: readonly string[];
 }
 
+/** Of one process. Below what engines usually have themselves: more than that they could not give. */
+const openFiles = 16_384;
 /** For each directory that the image declares as a volume. */
 const volumeBytes = 1024 * 1024;
 /** What root needs to install packages, and nothing of what reaches the machine. */
@@ -72,7 +74,7 @@ export function hardenedContainer(plan: ContainerPlan): ContainerCreateOptions {
       NanoCpus: Math.round(plan.cpus * 1e9),
       PidsLimit: plan.pids,
       Ulimits: [
-        { Name: "nofile", Soft: 65_536, Hard: 65_536 },
+        { Name: "nofile", Soft: openFiles, Hard: openFiles },
         { Name: "core", Soft: 0, Hard: 0 },
       ],
       ShmSize: workspace.sharedMemoryBytes,

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { SandboxError } from "@sandkit/core";
+import type { Container } from "dockerode";
 import type { EngineClient } from "./engine/client.js";
 import { demultiplex } from "./engine/demux.js";
-import { engineError, providerName, statusOf } from "./errors.js";
+import { type CallContext, engineError, onEngine, providerName, statusOf } from "./errors.js";
 import { type FirstProgram, hardenedContainer } from "./hardening.js";
 import { createdKey, ownerKey } from "./labels.js";
 import { ownerLabel } from "./owner.js";
@@ -61,16 +62,24 @@ async function run(engine: EngineClient, image: string, command: readonly string
     volumes: [],
   });
   try {
-    const container = await engine.dockerode.createContainer({ name, ...plan });
-    const { stdout } = demultiplex(await engine.attach(name));
+    const container = await onEngine(context, () => engine.dockerode.createContainer({ name, ...plan }));
+    const { stdout } = demultiplex(await onEngine(context, () => engine.attach(name)));
+    const started = await starts(container, context);
+    return started ? await text(stdout) : undefined;
+  } finally {
+    await removeContainer(engine, name);
+  }
+}
+
+/** Whether the engine finds the program in the image. */
+async function starts(container: Container, context: CallContext): Promise<boolean> {
+  try {
     await container.start();
-    return await text(stdout);
+    return true;
   } catch (error) {
     const status = statusOf(error);
     // The engine cannot start what is not there, and says so with one of these.
-    if (status === 400 || status === 404 || status === 500) return undefined;
+    if (status === 400 || status === 404 || status === 500) return false;
     throw engineError(error, context);
-  } finally {
-    await removeContainer(engine, name);
   }
 }

@@ -25,8 +25,11 @@ async function engineAnswers(): Promise<boolean> {
   }
 }
 
-/** Tests that need a real engine. Without one they are skipped, and say so; in CI that is a failure. */
-export const describeOnEngine = describe.skipIf(!(await engineAnswers()));
+/** Without an engine tests are skipped, and say so; in CI that is a failure. */
+export const engineIsThere = await engineAnswers();
+
+/** Tests that need a real engine. */
+export const describeOnEngine = describe.skipIf(!engineIsThere);
 
 /** Ids of our containers with this label, in any state. */
 export async function containersWith(label: string): Promise<string[]> {

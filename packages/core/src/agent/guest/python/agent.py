@@ -18,7 +18,7 @@ import _signal as signal
 import _socket as socket
 
 from .client import Client
-from .crew import Crew
+from .crew import Crew, OomScore
 from .files import make_directories, shown
 from .loop import Loop
 from .memory import MemoryKills
@@ -253,15 +253,6 @@ class Agent:
         self.loop.watch(self.loop.signals, select.POLLIN, self.crew, woken)
 
 
-def open_oom_score():
-    """To be opened before the agent becomes unreadable, also for itself."""
-    try:
-        return os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
-    except OSError:
-        # Not offered by this kernel: all are equal then.
-        return None
-
-
 def make_raw(terminal):
     import termios
 
@@ -285,7 +276,7 @@ def take_channel():
 
 
 def main(arguments):
-    oom_score = open_oom_score()
+    oom_score = OomScore()
     prctl(PR_SET_DUMPABLE, 0)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     os.umask(0o022)

@@ -18,7 +18,32 @@ SPARE = 2
 MAX_MESSAGE = 64 * 1024
 REPORT = 4096
 REPEAT_SECONDS = 0.01
-OOM_SUPERVISOR, OOM_AGENT = b"900", b"0"
+OOM_SUPERVISOR = b"900"
+
+
+class OomScore:
+    """The agent's own weight for the kernel when memory runs out. To be opened while the agent is still readable."""
+
+    def __init__(self):
+        try:
+            self.descriptor = os.open("/proc/self/oom_score_adj", os.O_RDWR | os.O_CLOEXEC)
+            self.normal = os.read(self.descriptor, 16).strip()
+        except OSError:
+            # Not offered by this kernel: all are equal then.
+            self.descriptor = None
+
+    def set(self, score):
+        if self.descriptor is not None:
+            os.pwrite(self.descriptor, score, 0)
+
+    def raised(self, action):
+        """Does something while the score is that of supervisors, who inherit it: they could not set it themselves."""
+        self.set(OOM_SUPERVISOR)
+        try:
+            return action()
+        finally:
+            if self.descriptor is not None:
+                self.set(self.normal)
 
 
 class Handle:
@@ -46,20 +71,11 @@ class Crew:
     def broken(self, error):
         raise error
 
-    def set_oom_score(self, score):
-        if self.oom_score is not None:
-            os.pwrite(self.oom_score, score, 0)
-
     def hire(self):
         """Forks a supervisor. Raises OSError when the box has no room for it."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            # Inherited: a process that is not dumpable could not open its own.
-            self.set_oom_score(OOM_SUPERVISOR)
-            try:
-                pid = os.fork()
-            finally:
-                self.set_oom_score(OOM_AGENT)
+            pid = self.oom_score.raised(os.fork)
         except OSError:
             ours.close()
             theirs.close()
@@ -115,7 +131,8 @@ class Crew:
                 os.close(large)
 
     def hear(self, handle):
-        while True:
+        # Closed, when it was found to be one too many.
+        while handle.control.fileno() >= 0:
             try:
                 data = handle.control.recv(REPORT)
             except BlockingIOError:
