@@ -2,7 +2,7 @@
 // Prints the name of each; talks on stderr. As root on Debian, with mmdebstrap. SANDKIT_CACHE holds the tarballs.
 import { pathToFileURL } from "node:url";
 import { recipeFor, recipes } from "./recipes.mjs";
-import { imageName, isStored, storeImage } from "./store.mjs";
+import { imageName, isStored, makeCurrent, storeImage } from "./store.mjs";
 
 /** As many at a time as two processors have use for. */
 const parallel = 2;
@@ -22,6 +22,7 @@ export async function ensureImages(names, report) {
     for (let name = missing.shift(); name; name = missing.shift()) await storeImage(name, report);
   };
   await Promise.all(Array.from({ length: parallel }, worker));
+  await Promise.all(names.map(makeCurrent));
   return names.map(imageName);
 }
 

@@ -27,7 +27,17 @@ export async function isStored(name) {
 }
 
 /**
- * Builds an image and gives it to the engine, as `sandkit/NAME:test-HASH` and `sandkit/NAME:test`.
+ * Gives an image that the engine has its short name, `sandkit/NAME:test`, and takes those of earlier recipes away.
+ * @param {string} name
+ */
+export async function makeCurrent(name) {
+  const [repository = "", tag = ""] = imageName(name).split(":");
+  await askEngine("POST", `/images/${repository}:${tag}/tag?repo=${repository}&tag=test`);
+  await forgetOlder(repository, tag);
+}
+
+/**
+ * Builds an image and gives it to the engine, as `sandkit/NAME:test-HASH`.
  * @param {string} name
  * @param {(message: string) => void} report Told when it is done.
  */
@@ -42,8 +52,6 @@ export async function storeImage(name, report) {
   const { status, text } = await askEngine("POST", `/images/create?${query}`, { body: createReadStream(tarball) });
   if (status !== 200 || text.includes('"error"'))
     throw new Error(`the engine does not take ${tarball}: ${status} ${text.trim()}`);
-  await askEngine("POST", `/images/${repository}:${tag}/tag?repo=${repository}&tag=test`);
-  await forgetOlder(repository, tag);
   report(`image ${name}: in the engine after ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
 

@@ -25,7 +25,9 @@ export function engineAddress() {
 export function askEngine(method, path, { body, timeoutMs } = {}) {
   return new Promise((resolve, reject) => {
     const headers = body ? { "content-type": "application/x-tar" } : { "content-length": 0 };
-    const call = request({ ...engineAddress(), method, path, headers, timeout: timeoutMs }, (response) => {
+    // A connection of its own: those that Node keeps for later give up after five idle seconds, and an import takes longer.
+    const options = { ...engineAddress(), agent: false, method, path, headers, timeout: timeoutMs ?? 0 };
+    const call = request(options, (response) => {
       let text = "";
       response.setEncoding("utf8").on("data", (chunk) => (text += chunk));
       response.on("error", reject).on("end", () => resolve({ status: response.statusCode ?? 0, text }));

@@ -51,17 +51,17 @@ async function makeAnswer() {
 const hint = ": start Docker, set DOCKER_HOST, or as root on Debian set SANDKIT_SETUP=1 to have one installed";
 
 /**
- * What the packages of the selected test files say that they need.
+ * What the selected tests say that they need, and the programs beside them that they import.
  * @param {readonly string[]} args
  */
 function wantedBy(args) {
   const filters = args.filter((arg) => !arg.startsWith("-"));
-  const tests = testFiles().filter(([, path]) => filters.length === 0 || filters.some((text) => path.includes(text)));
+  const files = testFiles();
+  const selects = (/** @type {string} */ path) => filters.length === 0 || filters.some((text) => path.includes(text));
+  const tests = files.filter(([, path]) => path.endsWith(".test.ts") && selects(path));
   const folders = new Set(tests.map(([folder]) => folder));
-  const sources = testFiles()
-    .filter(([folder]) => folders.has(folder))
-    .map(([, path]) => readFileSync(path, "utf8"));
-  const text = sources.join("\n");
+  const support = files.filter(([folder, path]) => folders.has(folder) && !path.endsWith(".test.ts"));
+  const text = [...tests, ...support].map(([, path]) => readFileSync(path, "utf8")).join("\n");
   const images = [...text.matchAll(imageMark)].map(([, name = ""]) => name.toLowerCase());
   return { engine: text.includes(engineMark) || images.length > 0, images: [...new Set(images)] };
 }
