@@ -1,4 +1,5 @@
 import type { ContainerCreateOptions } from "dockerode";
+import { seccompOption } from "./seccomp-profile.js";
 import { tmpfsOptions, type Workspace } from "./workspace.js";
 
 /** Who the container's first program is, which decides with what it starts. */
@@ -66,7 +67,7 @@ export function hardenedContainer(plan: ContainerPlan): ContainerCreateOptions {
       Privileged: false,
       CapDrop: ["ALL"],
       CapAdd: capabilitiesOf(plan),
-      SecurityOpt: ["no-new-privileges"],
+      SecurityOpt: ["no-new-privileges", seccompOption],
       Memory: memory,
       // The sum of memory and swap: no swap, or the cap would be twice what was asked for.
       MemorySwap: memory,

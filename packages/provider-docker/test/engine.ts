@@ -1,8 +1,15 @@
 import Dockerode from "dockerode";
 import { describe } from "vitest";
 
-/** The images that `images/` builds, by template. */
-export const testImages = { python: "sandkit/python:test", node: "sandkit/node:test", data: "sandkit/data:test" };
+/** The images that `images/` builds. `npm test` builds those that are named here and gives their names. */
+export const testImages = {
+  python: process.env.SANDKIT_TEST_IMAGE_PYTHON ?? "sandkit/python:test",
+  node: process.env.SANDKIT_TEST_IMAGE_NODE ?? "sandkit/node:test",
+  data: process.env.SANDKIT_TEST_IMAGE_DATA ?? "sandkit/data:test",
+  /** A shell and coreutils. */
+  bare: process.env.SANDKIT_TEST_IMAGE_BARE ?? "sandkit/bare:test",
+  busybox: process.env.SANDKIT_TEST_IMAGE_BUSYBOX ?? "sandkit/busybox:test",
+};
 
 export const engine = new Dockerode();
 
