@@ -24,7 +24,7 @@ const file = (name: string) => readFile(new URL(name, guest), "utf8");
 
 /**
  * The command that starts a guest agent in a box: its channel is stdin and stdout, unless `args` say otherwise
- * (`python`: `["detached"]`, with the id of a user who may be a client beside root).
+ * (`python`: `["detached"]`, with the id of a user who may be a client beside root, and the name of its socket).
  */
 export async function agentCommand(runtime: AgentRuntime, args: readonly string[] = []): Promise<readonly string[]> {
   if (runtime === "python") return ["python3", "-I", "-S", "-u", "-c", await once("agent.py", joinPython), ...args];
@@ -33,6 +33,6 @@ export async function agentCommand(runtime: AgentRuntime, args: readonly string[
 }
 
 /** The command that leads from its stdin and stdout to the detached agent of the same box; to be run there by root. */
-export async function bridgeCommand(): Promise<readonly string[]> {
-  return ["python3", "-I", "-S", "-u", "-c", await once("bridge.py", () => file("bridge.py"))];
+export async function bridgeCommand(args: readonly string[] = []): Promise<readonly string[]> {
+  return ["python3", "-I", "-S", "-u", "-c", await once("bridge.py", () => file("bridge.py")), ...args];
 }
