@@ -189,15 +189,23 @@ export interface StartedAgent {
   readonly stderr: () => string;
 }
 
-const asUser = (id: number) => ["setpriv", `--reuid=${id}`, `--regid=${id}`, "--clear-groups", "--"];
+/** What runs a command as another user, who has no rights. */
+export const asUser = (id: number) => ["setpriv", `--reuid=${id}`, `--regid=${id}`, "--clear-groups", "--"];
 
 /** Starts an agent that is attached to its client; with `user` as that user, by root alone. */
 export async function startAgent(
-  options: { readonly framing?: Framing; readonly user?: number; readonly env?: Record<string, string> } = {},
+  options: {
+    readonly framing?: Framing;
+    readonly user?: number;
+    /** For `prlimit`: `--nproc=60`. */
+    readonly limits?: readonly string[];
+    readonly env?: Record<string, string>;
+  } = {},
 ): Promise<StartedAgent> {
   const [, ...args] = await agentCommand("python");
   const as = options.user === undefined ? [] : asUser(options.user);
-  const [file = python, ...argv] = [...as, python, ...args];
+  const limits = options.limits ? ["prlimit", ...options.limits, "--"] : [];
+  const [file = python, ...argv] = [...limits, ...as, python, ...args];
   const child = spawn(file, argv, {
     cwd: "/",
     env: { PATH: process.env.PATH ?? "/usr/bin:/bin", ...options.env },
