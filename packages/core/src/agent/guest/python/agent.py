@@ -296,5 +296,3 @@ def main(arguments):
         os._exit(70)
     os._exit(agent.exit_code)
 
-
-main(sys.argv[1:])
