@@ -11,7 +11,7 @@ import {
 } from "@sandkit/core";
 import { bridgeStreams, firstCommand } from "./agent-program.js";
 import { dockerCapabilities } from "./capabilities.js";
-import { fitToEngine } from "./create-container.js";
+import { requireRuntime } from "./create-container.js";
 import {
   containerNameOf,
   type FoundSandbox,
@@ -127,7 +127,7 @@ export class Sandboxes {
   async #start(engine: EngineClient, create: Create, id: string, words: Words): Promise<ProviderSession> {
     const { onProgress, signal, labels = {}, name } = create;
     const plan = planSandbox(create, this.#options);
-    const cpus = fitToEngine(plan, await engine.facts());
+    await requireRuntime(engine, plan.runtime);
     const image = await this.#images.prepare(engine, plan.template, { signal, onProgress });
     const detached = create.lifetime?.detached ?? false;
     const record: SandboxRecord = {
@@ -144,7 +144,7 @@ export class Sandboxes {
     const command = await firstCommand(image, plan, detached);
     onProgress?.(`starting a container of ${image.reference}`);
     const container = containerNameOf(id, detached ? name : undefined);
-    const order = { engine, name: container, plan, image, record, command, cpus };
+    const order = { engine, name: container, plan, image, record, command };
     return startSandbox(order, dockerCapabilities(this.#options, plan.runtime), words, signal);
   }
 

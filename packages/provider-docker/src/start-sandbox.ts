@@ -18,7 +18,7 @@ export async function startSandbox(
   const { engine, record, image, plan } = order;
   signal?.throwIfAborted();
   // Calls that change something are never aborted in the middle: what they did would not be known.
-  const container = await createContainer(order);
+  const { id: container, cpus } = await createContainer(order);
   let streams: Duplex | undefined;
   try {
     signal?.throwIfAborted();
@@ -26,7 +26,7 @@ export async function startSandbox(
       ? await startDetached(engine, container, record.id)
       : await startAttached(engine, container, record.id);
     signal?.throwIfAborted();
-    const env = { ...toolEnvironment(image.env, order.cpus), ...plan.env };
+    const env = { ...toolEnvironment(image.env, cpus), ...plan.env };
     const box = { engine, container, record, capabilities, origin: "created" } as const;
     const session = await openSession(box, streams, { ...words, env }, signal);
     await session.files.write(gitConfig.path, new Blob([gitConfig.content]).stream(), { mode: "truncate", signal });

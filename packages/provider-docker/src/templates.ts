@@ -59,9 +59,10 @@ export const defaultTemplate = "python";
  * @throws SandboxError `INVALID` with all names there are
  */
 export function findTemplate(name: string, images: Readonly<Record<string, string>> = {}): Template {
-  const own = images[name];
-  if (own !== undefined) return { name, image: own };
   const known = Object.hasOwn(templates, name) ? templates[name] : undefined;
+  const own = Object.hasOwn(images, name) ? images[name] : undefined;
+  // Whoever gives an image for Python means one that has it; the others may have more than their name says.
+  if (own !== undefined) return { name, image: own, first: known?.first === "python" ? "python" : undefined };
   if (known) return { name, ...known };
   const names = [...new Set([...Object.keys(templates), ...Object.keys(images)])].sort();
   throw refusal("INVALID", `template "${name}" does not exist: there are ${names.join(", ")}; or give an image`);

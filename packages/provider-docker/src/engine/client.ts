@@ -13,7 +13,6 @@ const trustedMs = 1_000;
 /** What an engine says of itself that matters here. */
 export interface EngineFacts {
   readonly version: string;
-  readonly operatingSystem: string;
   readonly processors: number;
   readonly runtimes: readonly string[];
   /** Of `name=seccomp`, `name=rootless`, `name=userns`: the names. */
@@ -52,7 +51,7 @@ export class EngineClient {
     }
   }
 
-  /** Asked once. */
+  /** Asked once: the engine starts programs of its own to answer. */
   facts(): Promise<EngineFacts> {
     this.#facts ??= onEngine({ operation: "info", subject: this.place }, () => this.#ask()).catch((error) => {
       this.#facts = undefined;
@@ -97,7 +96,6 @@ export class EngineClient {
     const text = (value: unknown) => (typeof value === "string" ? value : "");
     return {
       version: text(info.ServerVersion),
-      operatingSystem: text(info.OSType) || "linux",
       processors: typeof info.NCPU === "number" && info.NCPU > 0 ? info.NCPU : 1,
       runtimes: Object.keys(info.Runtimes ?? {}),
       security: (Array.isArray(info.SecurityOptions) ? info.SecurityOptions.map(String) : []).map(

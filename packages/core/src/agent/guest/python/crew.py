@@ -101,16 +101,19 @@ class Crew:
 
     def assign(self, process, message, descriptors):
         """Hands a program to a supervisor. Raises OSError when there is none to be had."""
-        handle = self.idle.pop() if self.idle else self.hire()
-        handle.process = process
-        try:
-            self.say(handle, message, descriptors)
-        except OSError:
-            # It does not read: stopped or killed from outside.
-            handle.process = None
-            self.dismiss(handle)
-            raise
-        return handle
+        while True:
+            spare = bool(self.idle)
+            handle = self.idle.pop() if spare else self.hire()
+            handle.process = process
+            try:
+                self.say(handle, message, descriptors)
+                return handle
+            except OSError:
+                # It does not listen: a guest has killed it or stopped it.
+                handle.process = None
+                self.dismiss(handle)
+                if not spare:
+                    raise
 
     @staticmethod
     def say(handle, message, descriptors=()):
