@@ -101,14 +101,22 @@ async function lookAround(place: ExecPlace, signal: AbortSignal | undefined): Pr
 }
 
 /** What an agent would give and the engine does not. */
-function plainCapabilities(box: Box) {
-  const without = Object.fromEntries(
-    ["exec.pty", "kernel.python", "kernel.javascript", "kernel.bash", "kernel.interrupt", "lifetime.detached"].map(
-      (name) => [name, false],
-    ),
-  );
-  const features = { ...box.capabilities.features, ...without, "exec.killTree": "emulated", "files.stream": "emulated" };
-  return capabilities({ isolation: box.capabilities.isolation, features, limits: box.capabilities.limits });
+function plainCapabilities({ capabilities: { isolation, features, limits } }: Box) {
+  return capabilities({
+    isolation,
+    limits,
+    features: {
+      ...features,
+      "exec.killTree": "emulated",
+      "exec.pty": false,
+      "files.stream": "emulated",
+      "kernel.python": false,
+      "kernel.javascript": false,
+      "kernel.bash": false,
+      "kernel.interrupt": false,
+      "lifetime.detached": false,
+    },
+  });
 }
 
 function refuseUnfit(command: readonly string[], options: SpawnOptions, sandboxId: string): void {
