@@ -1,0 +1,37 @@
+"""The standard streams of a kernel."""
+
+import builtins
+import io
+import sys
+
+
+def install():
+    """Lines leave as they are written; reading finds its end."""
+    sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape", line_buffering=True)
+    sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
+    reopen_stdin()
+    builtins.input = _input
+
+
+def reopen_stdin():
+    """`exit()` closes stdin."""
+    if sys.stdin is None or sys.stdin.closed:
+        file = open(0, "rb", closefd=False)
+        sys.stdin = sys.__stdin__ = io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape")
+
+
+def flush():
+    """Sends what is still in a buffer of Python or of C."""
+    for stream in {id(stream): stream for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)}.values():
+        try:
+            stream.flush()
+        except Exception:
+            # The cell may have put anything here, or closed it; its result stands all the same.
+            pass
+    ctypes = sys.modules.get("ctypes")
+    if ctypes is not None:
+        ctypes.CDLL(None).fflush(None)
+
+
+def _input(prompt="", /):
+    raise EOFError(f"input({prompt!r}) has nobody to answer in a cell: put the value into the code")
