@@ -1,5 +1,5 @@
 import { testProvider } from "@sandkit/core/conformance";
-import { docker } from "../src/index.js";
 import { testImages } from "./engine.js";
+import { dockerWithImage } from "./plain-provider.js";
 
-await testProvider({ provider: () => docker({ images: { python: testImages.bare } }) });
+await testProvider({ provider: () => dockerWithImage(testImages.bare) });

@@ -8,7 +8,10 @@ const meanings: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   EISDIR: ["IS_DIRECTORY", "it is a directory; list it, or name a file in it"],
   EEXIST: ["FILE_EXISTS", "something has this name already; remove it first or choose another name"],
   ENOTEMPTY: ["FILE_EXISTS", "a directory that is not empty has this name; remove it first"],
-  EACCES: ["PERMISSION", "the user of the sandbox may not do this there; /workspace, /app, /tmp and /tools are open to it"],
+  EACCES: [
+    "PERMISSION",
+    "the user of the sandbox may not do this there; /workspace, /app, /tmp and /tools are open to it",
+  ],
   ENOSPC: ["NO_SPACE", "the sandbox is full; remove something, or create one with more resources.diskMiB"],
   EFBIG: ["TOO_LARGE", "the file is larger than the sandbox allows"],
   EINVAL: ["INVALID", "this cannot be done with what has this name"],

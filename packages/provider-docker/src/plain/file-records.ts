@@ -1,6 +1,6 @@
 import type { FileInfo } from "@sandkit/core";
 
-const types: Readonly<Record<number, FileInfo["type"]>> = { 0x8000: "file", 0x4000: "directory", 0xa000: "symlink" };
+const types: Readonly<Record<number, FileInfo["type"]>> = { 32768: "file", 16384: "directory", 40960: "symlink" };
 
 /** A record as `stat -c '%f %s %Y %y'` prints it: mode in hexadecimal, size, seconds, and the time with its fraction. */
 export function parseRecord(path: string, text: string): FileInfo {

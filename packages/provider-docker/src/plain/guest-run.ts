@@ -1,4 +1,4 @@
-import { startInContainer, type ExecPlace, lostSandbox } from "./engine-exec.js";
+import { type ExecPlace, lostSandbox, startInContainer } from "./engine-exec.js";
 import { type GuestProgram, guestSource } from "./guest-source.js";
 import { splitStreams } from "./split-streams.js";
 

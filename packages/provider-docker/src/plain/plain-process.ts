@@ -103,7 +103,10 @@ export class PlainProcess implements ProviderProcess {
       // An error says that the program no longer reads, which is told by its end.
       streams.write(data, () => resolve());
       this.#exec.closed.then(resolve);
-      this.exited.then(() => resolve(), () => resolve());
+      this.exited.then(
+        () => resolve(),
+        () => resolve(),
+      );
     });
   }
 
@@ -144,7 +147,10 @@ export class PlainProcess implements ProviderProcess {
 
   #whenLast(): void {
     // Nothing is left, so the end is about to be told; it comes first.
-    this.exited.then(() => this.#gone.resolve(), (error) => this.#gone.reject(error));
+    this.exited.then(
+      () => this.#gone.resolve(),
+      (error) => this.#gone.reject(error),
+    );
   }
 
   /** What a program left behind is nobody's child that we could wait for. */
@@ -188,7 +194,12 @@ export class PlainProcess implements ProviderProcess {
     const running = (await this.#place.engine.inspect(this.#place.container).catch(() => undefined))?.State.Running;
     this.#over = true;
     if (!this.#report.begun && running) {
-      this.#started.reject(new SandboxError("UNAVAILABLE", `the engine did not start a shell: ${this.#stdoutBefore}`, { provider: providerName, operation: "exec" }));
+      this.#started.reject(
+        new SandboxError("UNAVAILABLE", `the engine did not start a shell: ${this.#stdoutBefore}`, {
+          provider: providerName,
+          operation: "exec",
+        }),
+      );
     }
     if (code === null || !running) {
       const error = lostSandbox(this.#place.sandboxId);
@@ -212,6 +223,10 @@ function badDirectory(reason: string, cwd: string, sandboxId: string): SandboxEr
     case "EACCES":
       return new SandboxError("PERMISSION", `${subject}: this user may not enter it`, details);
     default:
-      return new SandboxError("UNAVAILABLE", `${subject}: the image's shell cannot do it (${reason}): use another image`, details);
+      return new SandboxError(
+        "UNAVAILABLE",
+        `${subject}: the image's shell cannot do it (${reason}): use another image`,
+        details,
+      );
   }
 }

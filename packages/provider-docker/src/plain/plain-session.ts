@@ -93,11 +93,15 @@ async function lookAround(place: ExecPlace, signal: AbortSignal | undefined): Pr
   signal?.throwIfAborted();
   const found = stdout.toString("utf8").split("\n").filter(Boolean);
   if (found.length > 0) return found;
-  throw new SandboxError("UNAVAILABLE", `the image's shell cannot make the directories of a sandbox: ${stderr.trim()}`, {
-    provider: providerName,
-    operation: "create",
-    sandboxId: place.sandboxId,
-  });
+  throw new SandboxError(
+    "UNAVAILABLE",
+    `the image's shell cannot make the directories of a sandbox: ${stderr.trim()}`,
+    {
+      provider: providerName,
+      operation: "create",
+      sandboxId: place.sandboxId,
+    },
+  );
 }
 
 /** What an agent would give and the engine does not. */
