@@ -223,8 +223,9 @@ describeOnEngine("an engine that changes under a sandbox", () => {
   });
 
   it("loses the image of a running sandbox, which goes on; the next create says how to get one", async () => {
-    const tag = `sandkit-test/deleted:${Date.now()}`;
-    await engine.getImage(testImages.python).tag({ repo: tag.split(":")[0], tag: tag.split(":")[1] });
+    const version = `${Date.now()}`;
+    const tag = `sandkit-test/deleted:${version}`;
+    await engine.getImage(testImages.python).tag({ repo: "sandkit-test/deleted", tag: version });
     const one = await sandbox({ image: tag });
     await engine.getImage(tag).remove({ force: true });
     expect((await one.exec("echo fine")).stdout.text).toBe("fine\n");
