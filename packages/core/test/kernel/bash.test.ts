@@ -17,7 +17,11 @@ describe("bash kernel", () => {
 
   it("keeps variables, arrays, functions, aliases, options and the directory", async () => {
     await run("kept=21\ndeclare -A map=([a]=1)\ndouble() { echo $(($1 * 2)); }\nalias hi='echo hello'\ncd /usr");
-    expect(await run("double $kept; declare -p map; hi; pwd")).toEqual([0, "42\ndeclare -A map=([a]=\"1\" )\nhello\n/usr\n", ""]);
+    expect(await run("double $kept; declare -p map; hi; pwd")).toEqual([
+      0,
+      '42\ndeclare -A map=([a]="1" )\nhello\n/usr\n',
+      "",
+    ]);
   });
 
   it("gives the exit code of the last command, which the next cell sees", async () => {
@@ -68,7 +72,7 @@ describe("bash kernel", () => {
   });
 
   it("lets background programs live on, also through an interrupt", async () => {
-    const [code, pid] = await run("sleep 50 & echo $!");
+    const [code, pid] = await run("sleep 50 & echo $!; sleep 0.2");
     expect(code).toBe(0);
     await kernel.interrupted("echo on; sleep 50");
     expect(await run(`kill -0 ${String(pid).trim()} && echo alive; kill %1`)).toEqual([

@@ -100,7 +100,8 @@ for (const { name, env, there } of drivers) {
     });
 
     it("keeps forks and their children away from the host", async () => {
-      const fork = "import os\nif os.fork() == 0:\n    display('child')\nelse:\n    os.wait()\n    print('parent')";
+      const fork =
+        "import os\npid = os.fork()\nif pid == 0:\n    display('child')\nelse:\n    os.waitpid(pid, 0)\n    print('parent')";
       expect(await kernel.run(fork)).toMatchObject({ exitCode: 0, stdout: "'child'\nparent\n", outputs: [] });
       const pool =
         "import multiprocessing\ndef square(n): return n * n\nwith multiprocessing.get_context('fork').Pool(2) as pool:\n    squares = pool.map(square, [1, 2])\nsquares";
