@@ -8,6 +8,6 @@ export default defineConfig({
   // Found beside the built module, as they are beside the source: the probe programs of the suite, and what runs in boxes.
   onSuccess: async () => {
     await cp("src/conformance/programs", "dist/conformance/programs", { recursive: true });
-    await cp("src/kernel/guest", "dist/guest", { recursive: true });
+    for (const guest of ["src/agent/guest", "src/kernel/guest"]) await cp(guest, "dist/guest", { recursive: true });
   },
 });

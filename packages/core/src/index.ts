@@ -1,5 +1,6 @@
 export { AgentSession, type AgentSessionOptions, agentSession } from "./agent/agent-session.js";
 export type { Channel } from "./agent/channel.js";
+export { type AgentRuntime, agentCommand, bridgeCommand } from "./agent/guest-source.js";
 export { streamChannel } from "./agent/stream-channel.js";
 export {
   type Capabilities,
@@ -38,4 +39,4 @@ export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
 export { describeEnd, exitStatus } from "./result.js";
 export type { Command, Sandbox } from "./sandbox.js";
-export { type SessionFactory, SessionRegistry } from "./session-registry.js";
+export { fingerprintOf, type SessionFactory, SessionRegistry } from "./session-registry.js";

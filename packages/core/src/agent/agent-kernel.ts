@@ -106,7 +106,10 @@ class AgentKernel implements ProviderKernel {
     this.#driver = driver;
     this.#interpreter = interpreter;
     this.#output = new KernelOutput(process);
-    this.#death = this.#watch(this.#listen());
+    const listening = this.#listen();
+    // Told by the death too, which may be found out first.
+    listening.catch(() => undefined);
+    this.#death = this.#watch(listening);
     this.#death.catch(() => undefined);
   }
 

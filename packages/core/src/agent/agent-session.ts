@@ -14,6 +14,7 @@ import type {
   SpawnOptions,
 } from "../provider.js";
 import { agentFiles } from "./agent-files.js";
+import { startAgentKernel } from "./agent-kernel.js";
 import { AgentProcess } from "./agent-process.js";
 import type { Channel } from "./channel.js";
 import { AgentConnection } from "./connection.js";
@@ -157,9 +158,19 @@ export class AgentSession implements ProviderSession {
   }
 
   async kernel(options: KernelOptions): Promise<ProviderKernel> {
-    throw new SandboxError("KERNEL_UNAVAILABLE", `no kernel for ${options.language}`, {
-      provider: this.ref.provider,
-    });
+    const kernel = await this.#connection.whileBusy(
+      startAgentKernel((command, where) => AgentProcess.start(this.#owner, command, { ...where, stdin: false }, true), {
+        ...options,
+        provider: this.ref.provider,
+        sandboxId: this.ref.id,
+      }),
+    );
+    return {
+      id: kernel.id,
+      execute: (code, run) => this.#connection.whileBusy(kernel.execute(code, run)),
+      interrupt: () => kernel.interrupt(),
+      kill: () => kernel.kill(),
+    };
   }
 
   async extend(ttlMs: number): Promise<void> {
