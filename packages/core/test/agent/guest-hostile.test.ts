@@ -112,6 +112,18 @@ describe("goes on after", () => {
     expect(agent.stderr()).toBe("");
   });
 
+  it("more refusals than there may be streams", async () => {
+    const { client } = await started();
+    for (const request of [
+      { op: "spawn", command: [] },
+      { op: "read", path: "/no/such", offset: 0, length: null },
+      { op: "fly" },
+    ])
+      for (let count = 0; count < maxStreams / 2; count++) await client.ask(request as { op: string });
+    expect((await client.spawn(["true"], { cwd: "/no/such" }).reply.promise).error?.errno).toBe("ENOENT");
+    expect(await client.sh("echo on").text()).toBe("on\n");
+  });
+
   it("frames for streams that are over", async () => {
     const { client } = await started();
     const run = client.sh("true", { stdin: true });

@@ -273,7 +273,7 @@ for pid in sys.argv[1:]:
     agents.push(agent);
     await agent.client.hello();
     const run = agent.client.sh(
-      "cat /proc/self/oom_score_adj /proc/$PPID/oom_score_adj; sleep 0.05; cat /proc/self/oom_score_adj",
+      "cat /proc/self/oom_score_adj /proc/$PPID/oom_score_adj; sleep 1; cat /proc/self/oom_score_adj",
     );
     const scores = (await run.text()).trim().split("\n").map(Number);
     expect(scores.at(-1)).toBe(1000);

@@ -8,6 +8,7 @@ import select
 import _signal as signal
 import _socket as socket
 
+from .loop import guarded
 from .native import Failure
 from .supervisor import become_supervisor
 from .tree import descendants, kill_each
@@ -152,7 +153,7 @@ class Crew:
                 handle.process = None
                 self.rest(handle)
             if process is not None:
-                process.told(kind, *values)
+                guarded(process, process.told, kind, *values)
 
     def rest(self, handle):
         if len(self.idle) < MAX_IDLE:
@@ -221,7 +222,7 @@ class Crew:
             return
         bereaved, self.bereaved = self.bereaved, []
         for process in bereaved:
-            process.supervisor_lost()
+            guarded(process, process.supervisor_lost)
 
     def end_all(self):
         """Kills every process below the agent, supervisors too. False when some do not end."""
