@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { joinModules } from "./join-modules.js";
 
 /** What a guest agent can be run by. */
 export type AgentRuntime = "python" | "node";
@@ -28,7 +29,7 @@ const file = (name: string) => readFile(new URL(name, guest), "utf8");
  */
 export async function agentCommand(runtime: AgentRuntime, args: readonly string[] = []): Promise<readonly string[]> {
   if (runtime === "python") return ["python3", "-I", "-S", "-u", "-c", await once("agent.py", joinPython), ...args];
-  const source = await once("agent.mjs", () => file("agent.mjs"));
+  const source = await once("agent.mjs", () => joinModules(new URL("agent.mjs", guest)));
   return ["node", "--input-type=module", "-e", source, "--", ...args];
 }
 
