@@ -163,14 +163,11 @@ print(denied)
     await works(one);
   });
 
-  it("is asked to end by a program: the sandbox is lost, at once and by name", async () => {
+  it("is asked to end by a program, and does not", async () => {
     const one = await sandbox();
-    const running = one.exec("kill -TERM 1; kill -INT 1; kill -HUP 1; kill -QUIT 1; sleep 5; echo there");
-    const outcome = await running.then(
-      ({ stdout }) => stdout.text,
-      (error) => error.code,
-    );
-    expect(["there\n", "SANDBOX_LOST"]).toContain(outcome);
+    const result = await one.exec("for name in TERM INT HUP QUIT USR1 ABRT; do kill -$name 1; done; echo there");
+    expect(result.stdout.text).toBe("there\n");
+    await works(one);
   });
 
   it("loses its supervisors to a program, which changes nothing for the others", async () => {
@@ -223,8 +220,9 @@ describeOnEngine("an engine that changes under a sandbox", () => {
   });
 
   it("loses the image of a running sandbox, which goes on; the next create says how to get one", async () => {
-    const tag = `sandkit-test/deleted:${Date.now()}`;
-    await engine.getImage(testImages.python).tag({ repo: tag.split(":")[0], tag: tag.split(":")[1] });
+    const version = `${Date.now()}`;
+    const tag = `sandkit-test/deleted:${version}`;
+    await engine.getImage(testImages.python).tag({ repo: "sandkit-test/deleted", tag: version });
     const one = await sandbox({ image: tag });
     await engine.getImage(tag).remove({ force: true });
     expect((await one.exec("echo fine")).stdout.text).toBe("fine\n");

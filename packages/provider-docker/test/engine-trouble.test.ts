@@ -37,14 +37,6 @@ describeOnEngine("creation", () => {
     }
   });
 
-  it("of fifty at one time gives fifty that work", { timeout: 120_000 }, async () => {
-    const resources = { memoryMiB: 128, diskMiB: 16 };
-    const sandboxes = await Promise.all(Array.from({ length: 50 }, () => createSandbox(provider, { resources })));
-    const answers = await Promise.all(sandboxes.map((sandbox, index) => sandbox.exec(["echo", `${index}`])));
-    expect(answers.map(({ stdout }) => stdout.text.trim())).toEqual(sandboxes.map((_, index) => `${index}`));
-    await Promise.all(sandboxes.map((sandbox) => sandbox.destroy()));
-  });
-
   it("of an image that is nowhere is NOT_FOUND, with what to do", async () => {
     const never = docker({ pull: "never" });
     await expect(createSandbox(never, { image: "no-such/image:1" })).rejects.toMatchObject({

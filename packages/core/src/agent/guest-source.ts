@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { joinModules } from "./join-modules.js";
 
 /** What a guest agent can be run by. */
 export type AgentRuntime = "python" | "node";
@@ -7,6 +8,7 @@ const guest = new URL("./guest/", import.meta.url);
 /** Parts refer to each other as modules of one package; in the box they share one. */
 const importOfPart = /^from \.\w+ import (\([^)]*\)|.*)\n/gm;
 let python: Promise<readonly string[]> | undefined;
+let node: Promise<string> | undefined;
 const loaded = new Map<string, Promise<string>>();
 
 function file(name: string): Promise<string> {
@@ -27,9 +29,12 @@ async function pythonAgent(): Promise<readonly string[]> {
  * (`python`: `["detached"]`, with the id of a user who may be a client beside root, and the name of its socket).
  */
 export async function agentCommand(runtime: AgentRuntime, args: readonly string[] = []): Promise<readonly string[]> {
-  if (runtime === "node") return ["node", "--input-type=module", "-e", await file("agent.mjs"), "--", ...args];
-  python ??= pythonAgent();
-  return ["python3", "-I", "-S", "-u", "-c", ...(await python), ...args];
+  if (runtime === "python") {
+    python ??= pythonAgent();
+    return ["python3", "-I", "-S", "-u", "-c", ...(await python), ...args];
+  }
+  node ??= joinModules(new URL("agent.mjs", guest));
+  return ["node", "--input-type=module", "-e", await node, "--", ...args];
 }
 
 /** The command that leads from its stdin and stdout to the detached agent of the same box; to be run there by root. */

@@ -10,8 +10,11 @@ export interface KernelDriver {
   readonly preamble: string;
   /** The line that makes it run a cell. */
   readonly cell: (id: number, code: string) => string;
-  /** How a cell is stopped: by SIGINT to the process group, or by a line `{"interrupt":id}`. */
-  readonly interruptedBy: "signal" | "line";
+  /**
+   * How a cell is stopped: by SIGINT to the process group, by one that is repeated while it has no effect (a shell
+   * that is about to start a program hands it to nobody), or by a line `{"interrupt":id}`.
+   */
+  readonly interruptedBy: "signal" | "signals" | "line";
 }
 
 /** What a language needs in the box, and what runs its cells. */
@@ -29,6 +32,11 @@ export const kernelSupport: Readonly<Partial<Record<KernelLanguage, KernelSuppor
     interpreter: "python3",
     fix: 'use template "python" or "data", or an image with Python 3.9 or later',
     load: once(loadPython),
+  },
+  bash: {
+    interpreter: "bash",
+    fix: "use an image with bash 4.1 or later",
+    load: once(loadBash),
   },
 };
 
@@ -54,6 +62,16 @@ async function loadPython(): Promise<KernelDriver> {
     preamble: jsonLine(Object.fromEntries(sources)),
     cell: (id, code) => jsonLine({ id, code }),
     interruptedBy: "signal",
+  };
+}
+
+/** Bash reads cells as its input; what it says of its start as an interactive shell without a terminal is left out. */
+async function loadBash(): Promise<KernelDriver> {
+  return {
+    command: ["bash", "-c", "exec bash --noprofile --norc --noediting -i +m <&3 3<&- 5>&2 2>/dev/null"],
+    preamble: await readFile(new URL("bash-kernel.sh", guest), "utf8"),
+    cell: (id, code) => `__sandkit_begin ${id}; eval '${code.replaceAll("'", "'\\''")}' </dev/null 4>&-\n`,
+    interruptedBy: "signals",
   };
 }
 

@@ -1,0 +1,84 @@
+import { lstatSync, mkdirSync, readlinkSync, renameSync, statSync, symlinkSync } from "node:fs";
+import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import { AgentFailure, about } from "./failure.mjs";
+
+const removalTries = 3;
+
+/** The record of protocol.ts for what `stat` or `lstat` found. */
+export function fileInfo(path, name, found) {
+  const record = { path: name, size: found.size, mode: found.mode & 0o7777, modifiedAt: Math.floor(found.mtimeMs) };
+  if (found.isSymbolicLink()) {
+    return { ...record, type: "symlink", symlinkTarget: readlinkSync(path, "buffer").toString() };
+  }
+  return { ...record, type: found.isDirectory() ? "directory" : found.isFile() ? "file" : "other" };
+}
+
+export function statFile({ path, followSymlinks }) {
+  return fileInfo(path, path, followSymlinks ? statSync(path) : lstatSync(path));
+}
+
+export function makeDirectory({ path }) {
+  mkdirSync(path, { recursive: true });
+  return {};
+}
+
+export function moveFile({ from, to }) {
+  about(from, () => lstatSync(from));
+  about(to, () => {
+    mkdirSync(dirname(to), { recursive: true });
+    renameSync(from, to);
+  });
+  return {};
+}
+
+export function makeSymlink({ target, path }) {
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(target, path);
+  return {};
+}
+
+export async function removeFile({ path, recursive }) {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found) return { removed: false };
+  if (!found.isDirectory()) await unlink(path);
+  else if (recursive) await removeTree(Buffer.from(path));
+  else throw new AgentFailure("EISDIR", `${path} is a directory`);
+  return { removed: true };
+}
+
+/** By bytes: a name need not be text. */
+async function removeTree(folder) {
+  for (let tries = 1; ; tries++) {
+    for (const entry of await readdir(folder, { encoding: "buffer", withFileTypes: true })) {
+      const path = Buffer.concat([folder, Buffer.from("/"), entry.name]);
+      await unlessGone(() => (entry.isDirectory() ? removeTree(path) : unlink(path)));
+    }
+    try {
+      return await rmdir(folder);
+    } catch (error) {
+      // Somebody puts files into it meanwhile.
+      if (error.code !== "ENOTEMPTY" || tries === removalTries) throw error;
+    }
+  }
+}
+
+/** Undefined for what was removed between being seen and being looked at. */
+export async function unlessGone(step) {
+  try {
+    return await step();
+  } catch (error) {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Looks at a file by bytes of its path. */
+export const lookAt = (path) => lstat(path);
+
+/** Refuses what cannot be read or written as a whole: a pipe or a device may hang, or never end. */
+export function requireRegular(found, path) {
+  if (found.isFile()) return;
+  if (found.isDirectory()) throw new AgentFailure("EISDIR", `${path} is a directory`);
+  throw new AgentFailure("EINVAL", `${path} is a pipe, socket or device`);
+}
