@@ -1,6 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { KernelLanguage } from "../provider.js";
+import type { ScriptCell } from "./javascript-source.js";
+import type { PlainScript } from "./typescript-source.js";
 
 /** A program that runs cells, ready to be started. */
 export interface KernelDriver {
@@ -38,6 +40,16 @@ export const kernelSupport: Readonly<Partial<Record<KernelLanguage, KernelSuppor
     fix: "use an image with bash 4.1 or later",
     load: once(loadBash),
   },
+  javascript: {
+    interpreter: "node",
+    fix: 'use template "node", or an image with Node.js 18 or later',
+    load: once(loadJavaScript),
+  },
+  typescript: {
+    interpreter: "node",
+    fix: 'use template "typescript", or an image with Node.js 18 or later',
+    load: once(loadTypeScript),
+  },
 };
 
 const guest = new URL("./guest/", import.meta.url);
@@ -51,15 +63,10 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 async function loadPython(): Promise<KernelDriver> {
-  const folder = fileURLToPath(new URL("python-kernel/", guest));
-  const files = (await readdir(folder)).filter((file) => file.endsWith(".py"));
-  const texts = await Promise.all(files.map((file) => readFile(`${folder}${file}`, "utf8")));
-  const sources = new Map(files.map((file, index) => [file.slice(0, -".py".length), texts[index] ?? ""]));
-  const bootstrap = sources.get("bootstrap") ?? "";
-  sources.delete("bootstrap");
+  const { bootstrap, preamble } = await loadSources("python-kernel/", ".py");
   return {
     command: ["python3", "-c", bootstrap],
-    preamble: jsonLine(Object.fromEntries(sources)),
+    preamble,
     cell: (id, code) => jsonLine({ id, code }),
     interruptedBy: "signal",
   };
@@ -73,6 +80,42 @@ async function loadBash(): Promise<KernelDriver> {
     cell: (id, code) => `__sandkit_begin ${id}; eval '${code.replaceAll("'", "'\\''")}' </dev/null 4>&-\n`,
     interruptedBy: "signals",
   };
+}
+
+async function loadJavaScript(): Promise<KernelDriver> {
+  const { scriptOf } = await import("./javascript-source.js");
+  return nodeDriver(scriptOf);
+}
+
+async function loadTypeScript(): Promise<KernelDriver> {
+  const { scriptOf } = await import("./javascript-source.js");
+  const { TypeStripper } = await import("./typescript-source.js");
+  const stripper = await TypeStripper.load();
+  return nodeDriver((code) => {
+    const plain = stripper.strip(code);
+    return "failure" in plain ? plain : { ...plain, ...scriptOf(plain.code) };
+  });
+}
+
+async function nodeDriver(prepare: (code: string) => ScriptCell | PlainScript): Promise<KernelDriver> {
+  const { bootstrap, preamble } = await loadSources("javascript-kernel/", ".cjs");
+  return {
+    // Code that is interrupted in a callback leaves marks that those checks would take for a broken interpreter.
+    command: ["node", "--no-force-async-hooks-checks", "--input-type=commonjs", "-e", bootstrap],
+    preamble,
+    cell: (id, code) => jsonLine({ id, ...prepare(code) }),
+    interruptedBy: "line",
+  };
+}
+
+async function loadSources(folderName: string, extension: string): Promise<{ bootstrap: string; preamble: string }> {
+  const folder = fileURLToPath(new URL(folderName, guest));
+  const files = (await readdir(folder)).filter((file) => file.endsWith(extension));
+  const texts = await Promise.all(files.map((file) => readFile(`${folder}${file}`, "utf8")));
+  const sources = new Map(files.map((file, index) => [file.slice(0, -extension.length), texts[index] ?? ""]));
+  const bootstrap = sources.get("bootstrap") ?? "";
+  sources.delete("bootstrap");
+  return { bootstrap, preamble: jsonLine(Object.fromEntries(sources)) };
 }
 
 function jsonLine(value: unknown): string {

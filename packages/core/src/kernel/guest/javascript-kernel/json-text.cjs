@@ -1,0 +1,52 @@
+const longest = 8_000_000;
+const most = 1_000_000;
+const deepest = 500;
+
+/** The value as JSON text, or undefined where it is nothing that JSON can hold. */
+function jsonText(value) {
+  try {
+    return new Writer().text(value);
+  } catch {
+    // Most values have no JSON; what its own code throws says no more than that.
+    return undefined;
+  }
+}
+
+class Writer {
+  #left = most;
+  #length = 0;
+  #depth = 0;
+
+  text(value, key = "") {
+    this.#left -= 1;
+    if (this.#left < 0 || this.#length > longest || this.#depth > deepest) throw new RangeError("it is too large");
+    if (typeof value === "object" && value !== null) return this.#compound(value, key);
+    if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError("no JSON");
+    if (!["string", "number", "boolean", "object"].includes(typeof value)) throw new TypeError("no JSON");
+    const text = JSON.stringify(value);
+    this.#length += text.length;
+    return text;
+  }
+
+  #compound(value, key) {
+    if (typeof value.toJSON === "function") return this.text(value.toJSON(key), key);
+    this.#depth += 1;
+    const text = Array.isArray(value)
+      ? `[${Array.from(value, (item, index) => this.text(item, String(index))).join(",")}]`
+      : `{${this.#members(value)}}`;
+    this.#depth -= 1;
+    return text;
+  }
+
+  #members(value) {
+    const kind = Object.getPrototypeOf(value);
+    // Also those of another realm.
+    if (kind !== null && Object.getPrototypeOf(kind) !== null) throw new TypeError("no JSON");
+    return Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .map(([name, member]) => `${JSON.stringify(name)}:${this.text(member, name)}`)
+      .join(",");
+  }
+}
+
+module.exports = { jsonText };

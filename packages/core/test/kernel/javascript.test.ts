@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RunningKernel } from "./running-kernel.js";
+
+describe("javascript", () => {
+  let kernel: RunningKernel;
+  beforeAll(async () => {
+    kernel = await RunningKernel.start({ language: "javascript" });
+  });
+  afterAll(() => kernel[Symbol.asyncDispose]());
+
+  it("gives the value of the last expression, and none for other statements", async () => {
+    expect(await kernel.run("const x = 6; x * 7")).toMatchObject({
+      exitCode: 0,
+      value: 42,
+      outputs: [{ "text/plain": "42" }],
+    });
+    expect(await kernel.run("for (const n of [1]) n")).toEqual({ exitCode: 0, outputs: [], stdout: "", stderr: "" });
+    expect(await kernel.run("const x = 'again'; ({ x, list: [1, null] })")).toMatchObject({
+      value: { x: "again", list: [1, null] },
+    });
+    expect(await kernel.run("Promise.resolve([await 1])")).toMatchObject({ value: [1] });
+  });
+  it.each([
+    "10n",
+    "new Map([[1, 2]])",
+    "() => 1",
+    "NaN",
+    "Symbol('s')",
+    "const a = {}; a.a = a; a",
+    "new (class Point { x = 1 })()",
+  ])("shows %s as text alone", async (code) => {
+    const cell = await kernel.run(code);
+    expect(cell).toMatchObject({ exitCode: 0, outputs: [{ "text/plain": expect.any(String) }] });
+    expect("value" in cell).toBe(false);
+  });
+  it("cuts text that is too long", async () => {
+    const { outputs } = await kernel.run("'x'.repeat(20_000_000)");
+    expect(String(outputs[0]?.["text/plain"]).length).toBeLessThan(1_000_200);
+  });
+  it("imports from the working directory in every way", async () => {
+    expect(
+      await kernel.run(
+        "import fs, { readFileSync as read } from 'node:fs'\nimport * as path from 'path'\nimport 'os';\n[fs.readFileSync === read, path.sep, typeof (await import('node:url')).URL, typeof require('os').cpus, import.meta.dirname === process.cwd()]",
+      ),
+    ).toMatchObject({
+      value: [true, "/", "function", "function", true],
+    });
+    expect(await kernel.run("import { nothing } from 'fs'")).toMatchObject({
+      exitCode: 1,
+      error: { name: "SyntaxError" },
+    });
+  });
+  it("tells errors with the frames of the user", async () => {
+    const { error } = await kernel.run("\nfunction inner() {\n  throw new TypeError('wrong')\n}\ninner()");
+    expect(error).toMatchObject({ name: "TypeError", message: "wrong" });
+    expect(error?.traceback).toMatch(/^TypeError: wrong\n {4}at inner \(<cell-\d+>:3:9\)\n {4}at <cell-\d+>:5:1\n$/);
+    expect((await kernel.run("1\nlet y = ;")).error).toMatchObject({
+      name: "SyntaxError",
+      traceback: expect.stringMatching(/^<cell-\d+>:2\nlet y = ;\n {8}\^\nSyntaxError: /),
+    });
+    expect((await kernel.run("throw 'text'")).error).toMatchObject({ name: "String", message: "text" });
+    expect((await kernel.run("await Promise.reject(null)")).error).toMatchObject({ name: "null", message: "null" });
+  });
+  it("prints in order with the programs it starts", async () => {
+    expect(
+      await kernel.run(
+        "console.log(1); require('child_process').execSync('echo 2; (echo >&4) 2>/dev/null || echo closed >&2', {stdio: 'inherit'}); console.log(3); console.error('x'.repeat(200_000))",
+      ),
+    ).toMatchObject({
+      stdout: "1\n2\n3\n",
+      stderr: expect.stringMatching(/^closed\nx+\n$/),
+    });
+  });
+  it("displays", async () => {
+    expect(
+      await kernel.run(
+        "display([1]); display({'text/html': '<b>', 'image/png': Buffer.from('p')}, {raw: true}); 'last'",
+      ),
+    ).toMatchObject({
+      outputs: [{ "text/plain": "[ 1 ]" }, { "text/html": "<b>", "image/png": "cA==" }, { "text/plain": "'last'" }],
+    });
+  });
+  it("keeps the state when a cell exits", async () => {
+    expect(await kernel.run("var kept = 1; try { process.exit(3) } finally { kept = 2 }")).toMatchObject({
+      exitCode: 3,
+    });
+    expect(await kernel.run("await new Promise((r) => setTimeout(r, 5)); process.exit(4)")).toMatchObject({
+      exitCode: 4,
+    });
+    expect(await kernel.run("process.exitCode = 5; kept")).toMatchObject({ exitCode: 5, value: 1 });
+    expect(await kernel.run("kept")).toMatchObject({ exitCode: 0, value: 1 });
+  });
+  it("survives what is thrown between cells", async () => {
+    await kernel.run("setTimeout(() => { throw new Error('late') }, 5); Promise.reject(new Error('unhandled')); 1");
+    const { stderr, value } = await kernel.run("await new Promise((r) => setTimeout(r, 50)); 7");
+    expect([stderr.includes("late"), value]).toEqual([true, 7]);
+  });
+  it.each([
+    "console.log(1); while (true) {}",
+    "console.log(1); await 1; while (true) {}",
+    "setTimeout(() => { console.log(1); while (true) {} }, 1); await new Promise(() => undefined)",
+    "console.log(1); await new Promise((r) => setTimeout(r, 50_000))",
+    "console.log(1); require('child_process').execSync('sleep 50')",
+    "console.log(1); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)",
+  ])("interrupts %s", async (code) => {
+    await kernel.run("var state = 6");
+    expect(await kernel.interrupted(code)).toMatchObject({ exitCode: 1, error: { name: "InterruptedError" } });
+    expect(await kernel.run("await new Promise((r) => setTimeout(r, 30)); state")).toMatchObject({ value: 6 });
+  });
+  it("dies", async () => {
+    expect(
+      await kernel.run("console.log('last'); process.kill(process.pid, 'SIGKILL'); while (true) {}"),
+    ).toMatchObject({ exitCode: null, died: "crashed", stdout: "last\n" });
+  });
+});
+
+describe("typescript", () => {
+  it("runs without its types, with the lines of the source", async () => {
+    await using kernel = await RunningKernel.start({ language: "typescript" });
+    expect(
+      await kernel.run(
+        "import type { A } from 'a'\nimport fs from 'fs'\nconst x: number = <number>6 as any\nx satisfies number",
+      ),
+    ).toMatchObject({ value: 6 });
+    expect(await kernel.run("interface P { a: number }\nlet p: P = { a: 1 }\nawait p")).toMatchObject({
+      value: { a: 1 },
+    });
+    const { error } = await kernel.run(
+      "\nenum Color { Red, Green }\n\ninterface P { a: number }\nthrow new Error(Color[1])",
+    );
+    expect(error).toMatchObject({ message: "Green", traceback: expect.stringMatching(/<cell-3>:5:/) });
+    expect(await kernel.run("Color.Green")).toMatchObject({ value: 1 });
+    expect(await kernel.run("let y: = 3")).toMatchObject({ exitCode: 1, error: { name: "SyntaxError" } });
+  });
+});
