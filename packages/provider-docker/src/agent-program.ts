@@ -3,6 +3,7 @@ import { agentCommand, bridgeCommand } from "@sandkit/core";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, refusal } from "./errors.js";
 import type { ImageFacts } from "./image-store.js";
+import { plainCommand } from "./plain/plain-session.js";
 import type { SandboxPlan } from "./plan-sandbox.js";
 
 /** The argument list of a sandbox's first program. */
@@ -11,13 +12,11 @@ export async function firstCommand(
   plan: SandboxPlan,
   detached: boolean,
 ): Promise<readonly string[]> {
+  if (image.first !== "python" && detached) {
+    throw refusal("UNSUPPORTED", `option "lifetime.detached" needs python3 in the image: ${image.reference} has none`);
+  }
+  if (image.first === "shell") return plainCommand;
   if (image.first === "node") {
-    if (detached) {
-      throw refusal(
-        "UNSUPPORTED",
-        `option "lifetime.detached" needs python3 in the image: ${image.reference} has none`,
-      );
-    }
     const [uid = "", gid = ""] = (plan.unsafeRoot ? "0:0" : plan.user).split(":");
     return agentCommand("node", [uid, gid]);
   }

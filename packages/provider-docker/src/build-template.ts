@@ -22,7 +22,8 @@ export async function buildTemplate(
   { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (message: string) => void },
 ): Promise<void> {
   onProgress(`building the image of template "${template.name}" (once on this engine)`);
-  const tar = await packTar([{ header: { name: "Dockerfile", size: 0 }, body: dockerfileOf(template) }]);
+  const body = Buffer.from(dockerfileOf(template));
+  const tar = await packTar([{ header: { name: "Dockerfile", size: body.length }, body }]);
   const lines: string[] = [];
   try {
     const output = await engine.dockerode.buildImage(Readable.from([Buffer.from(tar)]), {
@@ -36,7 +37,7 @@ export async function buildTemplate(
     for await (const event of jsonLines(output as Readable)) {
       if (typeof event.error === "string") throw new Error(event.error);
       if (typeof event.stream === "string") lines.push(event.stream.trimEnd());
-      lines.splice(0, lines.length - keptLines);
+      lines.splice(0, Math.max(0, lines.length - keptLines));
     }
     signal.removeEventListener("abort", stop);
   } catch (error) {

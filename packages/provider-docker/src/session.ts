@@ -75,7 +75,7 @@ export async function openSession(
 }
 
 /** Removes the container once, however many ask for it. */
-function removalOf({ engine, container, record }: Box): () => Promise<void> {
+export function removalOf({ engine, container, record }: Box): () => Promise<void> {
   let removal: Promise<void> | undefined;
   return () => {
     removal ??= removeContainer(engine, container, record.id).catch((error) => {
@@ -86,7 +86,8 @@ function removalOf({ engine, container, record }: Box): () => Promise<void> {
   };
 }
 
-async function infoOf(box: Box): Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">> {
+/** What the engine says of a box. */
+export async function infoOf(box: Box): Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">> {
   const found = (await box.engine.inspect(box.container))?.State;
   const { name, template, createdAt, labels } = box.record;
   const state = found?.Paused ? "paused" : found?.Running ? "running" : "gone";

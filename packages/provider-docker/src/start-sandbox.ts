@@ -1,10 +1,11 @@
 import type { Duplex } from "node:stream";
-import type { AgentSession, Capabilities } from "@sandkit/core";
+import type { Capabilities, ProviderSession } from "@sandkit/core";
 import { bridgeStreams } from "./agent-program.js";
 import { type ContainerOrder, createContainer } from "./create-container.js";
 import type { EngineClient } from "./engine/client.js";
 import { gitConfig, toolEnvironment } from "./environment.js";
 import { onEngine } from "./errors.js";
+import { openPlainSession } from "./plain/plain-session.js";
 import { removeContainer } from "./removal.js";
 import { type FirstWords, openSession } from "./session.js";
 
@@ -14,7 +15,7 @@ export async function startSandbox(
   capabilities: Capabilities,
   words: FirstWords,
   signal: AbortSignal | undefined,
-): Promise<AgentSession> {
+): Promise<ProviderSession> {
   const { engine, record, image, plan } = order;
   signal?.throwIfAborted();
   // Calls that change something are never aborted in the middle: what they did would not be known.
@@ -28,7 +29,8 @@ export async function startSandbox(
     signal?.throwIfAborted();
     const env = { ...toolEnvironment(image.env, cpus), ...plan.env };
     const box = { engine, container, record, capabilities, origin: "created" } as const;
-    const session = await openSession(box, streams, { ...words, env }, signal);
+    const open = image.first === "shell" ? openPlainSession : openSession;
+    const session = await open(box, streams, { ...words, env }, signal);
     await session.files.write(gitConfig.path, new Blob([gitConfig.content]).stream(), { mode: "truncate", signal });
     return session;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { refusal } from "./errors.js";
 
 /** Memory that files may not take: below it, filling them would leave the agent none to answer with. In MiB. */
-export const reserveMiB = 64;
+const reserveMiB = 64;
 const minDiskMiB = 16;
 /** Parts of the writable space, in sixteenths. */
 const shares = { workdir: 6, "/tmp": 6, "/app": 2, "/tools": 1, "/dev/shm": 1 } as const;
@@ -11,7 +11,7 @@ const inodesPerMiB = 64;
 const ofImage = /^\/(?:bin|boot|dev|etc|lib|lib32|lib64|libx32|proc|sbin|sys|usr\/(?:bin|lib|lib64|sbin))(?:\/.*)?$/;
 const ofImageItself = /^\/(?:|home|opt|run|usr|usr\/local|var)$/;
 
-export const defaultWorkdir = "/workspace";
+const defaultWorkdir = "/workspace";
 /** In the tmpfs of /tmp, so that packages and temporary files share their space and the workdir stays clean. */
 export const home = "/tmp/.home";
 
