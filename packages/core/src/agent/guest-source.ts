@@ -29,12 +29,12 @@ async function pythonAgent(): Promise<readonly string[]> {
  * (`python`: `["detached"]`, with the id of a user who may be a client beside root, and the name of its socket).
  */
 export async function agentCommand(runtime: AgentRuntime, args: readonly string[] = []): Promise<readonly string[]> {
-  if (runtime === "node") {
-    node ??= joinModules(new URL("agent.mjs", guest));
-    return ["node", "--input-type=module", "-e", await node, "--", ...args];
+  if (runtime === "python") {
+    python ??= pythonAgent();
+    return ["python3", "-I", "-S", "-u", "-c", ...(await python), ...args];
   }
-  python ??= pythonAgent();
-  return ["python3", "-I", "-S", "-u", "-c", ...(await python), ...args];
+  node ??= joinModules(new URL("agent.mjs", guest));
+  return ["node", "--input-type=module", "-e", await node, "--", ...args];
 }
 
 /** The command that leads from its stdin and stdout to the detached agent of the same box; to be run there by root. */

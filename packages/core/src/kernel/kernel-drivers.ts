@@ -1,6 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { joinModules } from "../agent/join-modules.js";
 import type { KernelLanguage } from "../provider.js";
+import { loadJavaScript, loadTypeScript, type PrepareCell } from "./javascript-source.js";
 
 /** A program that runs cells, ready to be started. */
 export interface KernelDriver {
@@ -10,8 +12,11 @@ export interface KernelDriver {
   readonly preamble: string;
   /** The line that makes it run a cell. */
   readonly cell: (id: number, code: string) => string;
-  /** How a cell is stopped: by SIGINT to the process group, or by a line `{"interrupt":id}`. */
-  readonly interruptedBy: "signal" | "line";
+  /**
+   * How a cell is stopped: by SIGINT to the process group, by one that is repeated while it has no effect (a shell
+   * that is about to start a program hands it to nobody), or by a line `{"interrupt":id}`.
+   */
+  readonly interruptedBy: "signal" | "signals" | "line";
 }
 
 /** What a language needs in the box, and what runs its cells. */
@@ -23,12 +28,21 @@ export interface KernelSupport {
   readonly load: () => Promise<KernelDriver>;
 }
 
+const nodeFix = 'use template "node" or "typescript", or an image with Node 18 or later';
+
 /** The languages that cells may be written in. */
 export const kernelSupport: Readonly<Partial<Record<KernelLanguage, KernelSupport>>> = {
   python: {
     interpreter: "python3",
     fix: 'use template "python" or "data", or an image with Python 3.9 or later',
     load: once(loadPython),
+  },
+  javascript: { interpreter: "node", fix: nodeFix, load: once(() => loadNode(loadJavaScript)) },
+  typescript: { interpreter: "node", fix: nodeFix, load: once(() => loadNode(loadTypeScript)) },
+  bash: {
+    interpreter: "bash",
+    fix: "use an image with bash 4.1 or later",
+    load: once(loadBash),
   },
 };
 
@@ -54,6 +68,43 @@ async function loadPython(): Promise<KernelDriver> {
     preamble: jsonLine(Object.fromEntries(sources)),
     cell: (id, code) => jsonLine({ id, code }),
     interruptedBy: "signal",
+  };
+}
+
+/** Bash reads cells as its input; what it says of its start as an interactive shell without a terminal is left out. */
+async function loadBash(): Promise<KernelDriver> {
+  return {
+    command: ["bash", "-c", "exec bash --noprofile --norc --noediting -i +m <&3 3<&- 5>&2 2>/dev/null"],
+    preamble: await readFile(new URL("bash-kernel.sh", guest), "utf8"),
+    cell: (id, code) => `__sandkit_begin ${id}; eval '${code.replaceAll("'", "'\\''")}' </dev/null 4>&-\n`,
+    interruptedBy: "signals",
+  };
+}
+
+/**
+ * The driver is one module and the source of its thread. Without the flag, Node takes a timer that was interrupted for
+ * a sign of a damaged process, and aborts.
+ */
+async function loadNode(load: () => Promise<PrepareCell>): Promise<KernelDriver> {
+  const folder = new URL("javascript-kernel/", guest);
+  const [prepare, source, watcher] = await Promise.all([
+    load(),
+    joinModules(new URL("main.mjs", folder)),
+    readFile(new URL("watcher.cjs", folder), "utf8"),
+  ]);
+  return {
+    command: [
+      "node",
+      "--no-force-async-hooks-checks",
+      "--input-type=module",
+      "-e",
+      `${source}//# sourceURL=sandkit-kernel`,
+      "--",
+      watcher,
+    ],
+    preamble: "",
+    cell: (id, code) => jsonLine({ id, ...prepare(code) }),
+    interruptedBy: "line",
   };
 }
 

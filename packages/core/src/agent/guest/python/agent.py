@@ -237,14 +237,11 @@ class Agent:
         def reap(_number, _frame):
             self.reaping = True
 
-        self.loop.catch_signals(
-            {
-                signal.SIGCHLD: reap,
-                signal.SIGTERM: shut_down,
-                signal.SIGHUP: shut_down,
-                signal.SIGINT: signal.SIG_IGN,
-            }
-        )
+        handlers = {signal.SIGCHLD: reap, signal.SIGINT: signal.SIG_IGN}
+        # The first process of a box gets no signal that it has no handler for: so its programs cannot end it.
+        if os.getpid() != 1:
+            handlers.update({signal.SIGTERM: shut_down, signal.SIGHUP: shut_down})
+        self.loop.catch_signals(handlers)
 
         def woken(_mask):
             os.read(self.loop.signals, 4096)
