@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+import { createSandbox } from "@sandkit/core";
+import { expect, it } from "vitest";
+import { docker } from "../src/index.js";
+import { describeOnEngine, testImages } from "./engine.js";
+
+const guest = (name: string) => readFileSync(new URL(`guest/${name}`, import.meta.url), "utf8");
+
+describeOnEngine("a program beside the agent", () => {
+  it("cannot limit, slow down or pin it, but itself", async () => {
+    await using one = await createSandbox(docker({ images: testImages, pull: "never" }));
+    const { stdout } = await one.exec(["python3", "-c", guest("outrank_agent.py")], { timeoutMs: 20_000 });
+    const { own, agent } = JSON.parse(stdout.text);
+    expect(new Set(Object.values(own))).toEqual(new Set(["ok"]));
+    expect(new Set(Object.values(agent))).toEqual(new Set(["EPERM"]));
+    expect((await one.exec("echo fine", { timeoutMs: 20_000 })).stdout.text).toBe("fine\n");
+  });
+});
