@@ -18,7 +18,7 @@ export async function firstCommand(
   if (image.first === "shell") return plainCommand;
   if (image.first === "node") {
     const [uid = "", gid = ""] = (plan.unsafeRoot ? "0:0" : plan.user).split(":");
-    return agentCommand("node", [uid, gid]);
+    return agentCommand("node", ["--uid", uid, "--gid", gid]);
   }
   return agentCommand("python", detached ? ["detached"] : []);
 }
