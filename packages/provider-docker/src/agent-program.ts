@@ -21,7 +21,11 @@ export async function firstCommand(
   }
   if (image.first === "shell") return plainCommand;
   if (image.first === "node") {
-    const [uid = "", gid = ""] = (plan.unsafeRoot ? "0:0" : plan.user).split(":");
+    if (plan.unsafeRoot) {
+      // The agent in JavaScript is kept from the programs beside it by giving up root.
+      throw refusal("UNSUPPORTED", `"unsafeRoot" needs python3 in the image: ${image.reference} has none`);
+    }
+    const [uid = "", gid = ""] = plan.user.split(":");
     return agentCommand("node", ["--uid", uid, "--gid", gid]);
   }
   return agentCommand("python", detached ? ["detached"] : []);
