@@ -66,8 +66,9 @@ export class Program {
     const [name, ...args] = request.command;
     const { file, errno } = findProgram(name, { path: env.PATH ?? "", cwd });
     if (errno) return this.#refuse(name, errno);
-    const pipes = await this.#pipes();
+    const pipes = {};
     try {
+      await this.#takePipes(pipes);
       await this.#run(file, { argv0: name, args, cwd, env }, pipes);
       return this.#child.pid;
     } catch (error) {
@@ -95,16 +96,12 @@ export class Program {
     return nobody;
   }
 
-  async #pipes() {
+  async #takePipes(pipes) {
     const { stdin, mergeStderr, control } = this.#request;
-    const { pipes } = this.#agent;
-    return {
-      in: stdin ? await pipes.take("in") : null,
-      out: await pipes.take("out"),
-      err: mergeStderr ? null : await pipes.take("out"),
-      controlIn: control ? await pipes.take("in") : null,
-      controlOut: control ? await pipes.take("out") : null,
-    };
+    const wanted = { in: stdin, out: true, err: !mergeStderr, controlIn: control, controlOut: control };
+    for (const [name, want] of Object.entries(wanted)) {
+      pipes[name] = want ? await this.#agent.pipes.take(name === "in" || name === "controlIn" ? "in" : "out") : null;
+    }
   }
 
   async #run(file, { argv0, args, cwd, env }, pipes) {
