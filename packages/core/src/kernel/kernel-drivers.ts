@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { joinModules } from "../agent/join-modules.js";
 import type { KernelLanguage } from "../provider.js";
-import type { ScriptCell } from "./javascript-source.js";
-import type { PlainScript } from "./typescript-source.js";
+import { loadJavaScript, loadTypeScript, type PrepareCell } from "./javascript-source.js";
 
 /** A program that runs cells, ready to be started. */
 export interface KernelDriver {
@@ -28,6 +28,8 @@ export interface KernelSupport {
   readonly load: () => Promise<KernelDriver>;
 }
 
+const nodeFix = 'use template "node" or "typescript", or an image with Node 18 or later';
+
 /** The languages that cells may be written in. */
 export const kernelSupport: Readonly<Partial<Record<KernelLanguage, KernelSupport>>> = {
   python: {
@@ -35,20 +37,12 @@ export const kernelSupport: Readonly<Partial<Record<KernelLanguage, KernelSuppor
     fix: 'use template "python" or "data", or an image with Python 3.9 or later',
     load: once(loadPython),
   },
+  javascript: { interpreter: "node", fix: nodeFix, load: once(() => loadNode(loadJavaScript)) },
+  typescript: { interpreter: "node", fix: nodeFix, load: once(() => loadNode(loadTypeScript)) },
   bash: {
     interpreter: "bash",
     fix: "use an image with bash 4.1 or later",
     load: once(loadBash),
-  },
-  javascript: {
-    interpreter: "node",
-    fix: 'use template "node", or an image with Node.js 18 or later',
-    load: once(loadJavaScript),
-  },
-  typescript: {
-    interpreter: "node",
-    fix: 'use template "typescript", or an image with Node.js 18 or later',
-    load: once(loadTypeScript),
   },
 };
 
@@ -63,10 +57,15 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 async function loadPython(): Promise<KernelDriver> {
-  const { bootstrap, preamble } = await loadSources("python-kernel/", ".py");
+  const folder = fileURLToPath(new URL("python-kernel/", guest));
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".py"));
+  const texts = await Promise.all(files.map((file) => readFile(`${folder}${file}`, "utf8")));
+  const sources = new Map(files.map((file, index) => [file.slice(0, -".py".length), texts[index] ?? ""]));
+  const bootstrap = sources.get("bootstrap") ?? "";
+  sources.delete("bootstrap");
   return {
     command: ["python3", "-c", bootstrap],
-    preamble,
+    preamble: jsonLine(Object.fromEntries(sources)),
     cell: (id, code) => jsonLine({ id, code }),
     interruptedBy: "signal",
   };
@@ -82,40 +81,31 @@ async function loadBash(): Promise<KernelDriver> {
   };
 }
 
-async function loadJavaScript(): Promise<KernelDriver> {
-  const { scriptOf } = await import("./javascript-source.js");
-  return nodeDriver(scriptOf);
-}
-
-async function loadTypeScript(): Promise<KernelDriver> {
-  const { scriptOf } = await import("./javascript-source.js");
-  const { TypeStripper } = await import("./typescript-source.js");
-  const stripper = await TypeStripper.load();
-  return nodeDriver((code) => {
-    const plain = stripper.strip(code);
-    return "failure" in plain ? plain : { ...plain, ...scriptOf(plain.code) };
-  });
-}
-
-async function nodeDriver(prepare: (code: string) => ScriptCell | PlainScript): Promise<KernelDriver> {
-  const { bootstrap, preamble } = await loadSources("javascript-kernel/", ".cjs");
+/**
+ * The driver is one module and the source of its thread. Without the flag, Node takes a timer that was interrupted for
+ * a sign of a damaged process, and aborts.
+ */
+async function loadNode(load: () => Promise<PrepareCell>): Promise<KernelDriver> {
+  const folder = new URL("javascript-kernel/", guest);
+  const [prepare, source, watcher] = await Promise.all([
+    load(),
+    joinModules(new URL("main.mjs", folder)),
+    readFile(new URL("watcher.cjs", folder), "utf8"),
+  ]);
   return {
-    // Code that is interrupted in a callback leaves marks that those checks would take for a broken interpreter.
-    command: ["node", "--no-force-async-hooks-checks", "--input-type=commonjs", "-e", bootstrap],
-    preamble,
+    command: [
+      "node",
+      "--no-force-async-hooks-checks",
+      "--input-type=module",
+      "-e",
+      `${source}//# sourceURL=sandkit-kernel`,
+      "--",
+      watcher,
+    ],
+    preamble: "",
     cell: (id, code) => jsonLine({ id, ...prepare(code) }),
     interruptedBy: "line",
   };
-}
-
-async function loadSources(folderName: string, extension: string): Promise<{ bootstrap: string; preamble: string }> {
-  const folder = fileURLToPath(new URL(folderName, guest));
-  const files = (await readdir(folder)).filter((file) => file.endsWith(extension));
-  const texts = await Promise.all(files.map((file) => readFile(`${folder}${file}`, "utf8")));
-  const sources = new Map(files.map((file, index) => [file.slice(0, -extension.length), texts[index] ?? ""]));
-  const bootstrap = sources.get("bootstrap") ?? "";
-  sources.delete("bootstrap");
-  return { bootstrap, preamble: jsonLine(Object.fromEntries(sources)) };
 }
 
 function jsonLine(value: unknown): string {

@@ -290,3 +290,27 @@ it("other work goes on while a large tree is listed and removed and a large file
   expect(waits.length).toBeGreaterThan(5);
   expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(1000);
 });
+
+describe("a program that changes what is listed", () => {
+  it("while it is looked at: links and files in turn", async () => {
+    await mkdir(at("busy"));
+    const names = Array.from({ length: 50 }, (_, number) => `entry${number}`);
+    for (const name of names) await writeFile(at(`busy/${name}`), "");
+    const changing = `
+import os, sys
+os.chdir(sys.argv[1])
+while True:
+    for name in sys.argv[2:]:
+        os.symlink("nowhere", "../fresh")
+        os.rename("../fresh", name)
+        open("../fresh", "w").close()
+        os.rename("../fresh", name)
+`;
+    const program = client.spawn(["python3", "-c", changing, at("busy"), ...names]);
+    for (let round = 0; round < 100; round++) {
+      const listed = await list(at("busy"));
+      expect(listed.filter(({ type }) => type !== "file" && type !== "symlink")).toEqual([]);
+    }
+    await client.kill(program);
+  });
+});

@@ -180,6 +180,23 @@ describe("a detached agent", () => {
     expect(await isAlive(pid)).toBe(false);
   });
 
+  it("outlives a client that leaves in the middle of a write whose temporary file a program has replaced", async () => {
+    const root = mkdtempSync(join(tmpdir(), "sandkit-stolen-"));
+    const { name, child } = await start();
+    const [leaving, staying] = [await connect(name), await connect(name)];
+    await leaving.client.hello({ workdir: root });
+    await staying.client.hello();
+    const write = { op: "write", path: `${root}/file`, mode: "truncate", permissions: null, ifModifiedAt: null };
+    leaving.client.open(write);
+    while (readdirSync(root).length === 0) await sleep(5);
+    await staying.client.sh(`for file in ${root}/.sandkit-*; do rm $file && mkdir $file; done`).text();
+    leaving.child.stdin.destroy();
+    await once(leaving.child, "exit");
+    expect(await staying.client.sh("echo on").text()).toBe("on\n");
+    expect(child.exitCode).toBe(null);
+    await rm(root, { recursive: true });
+  });
+
   it("ends a client that breaks the protocol, and no other", async () => {
     const { name } = await start();
     const [good, bad] = [await connect(name), await connect(name)];

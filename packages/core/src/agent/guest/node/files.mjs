@@ -12,7 +12,13 @@ const maxDepth = 8;
 export function fileInfo(path, name, found) {
   const record = { path: name, size: found.size, mode: found.mode & 0o7777, modifiedAt: Math.floor(found.mtimeMs) };
   if (found.isSymbolicLink()) {
-    return { ...record, type: "symlink", symlinkTarget: readlinkSync(path, "buffer").toString() };
+    try {
+      return { ...record, type: "symlink", symlinkTarget: readlinkSync(path, "buffer").toString() };
+    } catch (error) {
+      if (error.code !== "EINVAL") throw error;
+      // No link any more: what has replaced it is told instead.
+      return fileInfo(path, name, lstatSync(path));
+    }
   }
   return { ...record, type: found.isDirectory() ? "directory" : found.isFile() ? "file" : "other" };
 }
