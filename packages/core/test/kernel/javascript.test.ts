@@ -33,6 +33,19 @@ describe("javascript", () => {
     expect(cell).toMatchObject({ exitCode: 0, outputs: [{ "text/plain": expect.any(String) }] });
     expect("value" in cell).toBe(false);
   });
+  it("leaves alone what is no promise but has a then, and what throws at every touch", async () => {
+    expect(await kernel.run("({ then(done) { done(5) }, [Symbol.toStringTag]: 'Query' })")).toMatchObject({
+      exitCode: 0,
+    });
+    const proxy = "new Proxy({}, { get() { throw 1 }, ownKeys() { throw 2 }, getPrototypeOf() { throw 3 } })";
+    expect(await kernel.run(proxy)).toMatchObject({ exitCode: 0 });
+    expect(await kernel.run(`throw ${proxy}`)).toMatchObject({ exitCode: 1, error: { message: expect.any(String) } });
+  });
+  it("is the main module, in a scope that has nothing of the driver", async () => {
+    const code =
+      "[require.main === module, module.filename === __filename, typeof load, typeof sources, typeof chunks]";
+    expect(await kernel.run(code)).toMatchObject({ value: [true, true, "undefined", "undefined", "undefined"] });
+  });
   it("cuts text that is too long", async () => {
     const { outputs } = await kernel.run("'x'.repeat(20_000_000)");
     expect(String(outputs[0]?.["text/plain"]).length).toBeLessThan(1_000_200);
@@ -106,6 +119,13 @@ describe("javascript", () => {
     await kernel.run("var state = 6");
     expect(await kernel.interrupted(code)).toMatchObject({ exitCode: 1, error: { name: "InterruptedError" } });
     expect(await kernel.run("await new Promise((r) => setTimeout(r, 30)); state")).toMatchObject({ value: 6 });
+  });
+  it("outlives the collection of what an interrupted cell waited for", async () => {
+    await kernel.interrupted("console.log(1); await new Promise(() => undefined)");
+    const collect =
+      "require('v8').setFlagsFromString('--expose-gc'); require('vm').runInNewContext('gc')(); 'collected'";
+    expect(await kernel.run(collect)).toMatchObject({ value: "collected" });
+    expect(await kernel.run("await 1; 'alive'")).toMatchObject({ value: "alive" });
   });
   it("dies", async () => {
     expect(

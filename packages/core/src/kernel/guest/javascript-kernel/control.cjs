@@ -24,7 +24,7 @@ class Control {
   listen({ onCell, onCancel }) {
     this.#reader.on("message", ({ cell, cancel }) => {
       if (cell !== undefined) onCell(JSON.parse(cell));
-      else if (this.#move(phases.interrupting) || this.#move(phases.terminating)) onCancel(cancel);
+      else if (this.#move(phases.interrupting) || this.#move(phases.settled)) onCancel(cancel);
     });
   }
 

@@ -21,9 +21,8 @@ function rawBundle(forms) {
 }
 
 function formsOf(value) {
-  if (typeof value !== "object" || value === null || typeof value[ownForms] !== "function") return {};
   try {
-    return encode(value[ownForms]());
+    return typeof value?.[ownForms] === "function" ? encode(value[ownForms]()) : {};
   } catch {
     // As in every notebook: forms that fail are left out, the text is shown.
     return {};

@@ -1,5 +1,6 @@
 const { Session } = require("node:inspector");
 const { types } = require("node:util");
+const { promiseHooks } = require("node:v8");
 const { hooks } = require("./hooks.cjs");
 
 const group = "cell";
@@ -10,6 +11,11 @@ class Evaluator {
   /** Its requests are taken while the other one evaluates. */
   #stopper = new Session();
   #depth = 0;
+  /**
+   * The promises of cells that have not come to their end. V8 tells its session, in the middle of a collection, of one
+   * that nobody holds any more, and the interpreter would crash in that.
+   */
+  #pending = new Set();
 
   constructor() {
     this.#session.connect();
@@ -21,18 +27,13 @@ class Evaluator {
    * A promise as the value is waited for.
    */
   async evaluate(code) {
-    const { failure, result } = await this.#post("Runtime.evaluate", {
-      expression: code,
-      replMode: true,
-      awaitPromise: true,
-      objectGroup: group,
-    });
+    const { failure, result } = await this.#start(code);
     if (failure) return {};
     try {
       const details = result.exceptionDetails;
       // Terminated, without an exception.
       if (details && !details.exception) return {};
-      const value = await this.#real(details ? details.exception : result.result);
+      const { value } = await this.#real(details ? details.exception : result.result);
       if (details) return { error: value, place: placeOf(details) };
       return { value: types.isPromise(value) ? await value : value };
     } catch (error) {
@@ -49,18 +50,35 @@ class Evaluator {
     for (;;);
   }
 
-  /** The value itself of what the protocol tells of it. */
+  async #start(code) {
+    const parameters = { expression: code, replMode: true, awaitPromise: true, objectGroup: group };
+    const made = [];
+    const release = promiseHooks.onInit((promise) => {
+      // The answer's, then that of the cell as a whole; what follows is the cell's own.
+      if (made.length < 2) made.push(promise);
+    });
+    let answer;
+    try {
+      answer = this.#post("Runtime.evaluate", parameters);
+    } finally {
+      release();
+    }
+    this.#pending.add(made);
+    return answer.finally(() => this.#pending.delete(made));
+  }
+
+  /** The value itself of what the protocol tells of it; wrapped, so that no `then` of it is called. */
   async #real(told) {
-    if (told.objectId === undefined) return primitive(told);
-    let value;
-    hooks.give = (given) => {
-      value = given;
+    if (told.objectId === undefined) return { value: primitive(told) };
+    const real = {};
+    hooks.give = (value) => {
+      real.value = value;
     };
     await this.#post("Runtime.callFunctionOn", {
       objectId: told.objectId,
       functionDeclaration: 'function () { "use strict"; __sandkit__.give(this); }',
     });
-    return value;
+    return real;
   }
 
   /** Calls back out of the stack of the code, on which only frames are that can be left out by their names. */

@@ -40,7 +40,7 @@ function withOriginalLine(frame) {
 
 /** Name, message and traceback of what was thrown, with the frames of the cells and what they called. */
 function describe(error, source) {
-  const isError = types.isNativeError(error) || error instanceof Error;
+  const isError = types.isNativeError(error) || guarded(() => error instanceof Error) === true;
   const name = cut(
     guarded(() => nameOf(error, isError)),
     longestName,

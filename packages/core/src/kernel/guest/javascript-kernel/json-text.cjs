@@ -21,15 +21,15 @@ class Writer {
     this.#left -= 1;
     if (this.#left < 0 || this.#length > longest || this.#depth > deepest) throw new RangeError("it is too large");
     if (typeof value === "object" && value !== null) return this.#compound(value, key);
-    if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError("no JSON");
-    if (!["string", "number", "boolean", "object"].includes(typeof value)) throw new TypeError("no JSON");
-    const text = JSON.stringify(value);
+    const text = typeof value === "number" && !Number.isFinite(value) ? undefined : JSON.stringify(value);
+    if (text === undefined) throw new TypeError("no JSON");
     this.#length += text.length;
     return text;
   }
 
   #compound(value, key) {
     if (typeof value.toJSON === "function") return this.text(value.toJSON(key), key);
+    if (Array.isArray(value) && value.length > this.#left) throw new RangeError("it is too large");
     this.#depth += 1;
     const text = Array.isArray(value)
       ? `[${Array.from(value, (item, index) => this.text(item, String(index))).join(",")}]`

@@ -8,9 +8,7 @@ const { followWorkingDirectory } = require("./modules.cjs");
 const longestOutputs = 16_000_000;
 
 /** Thrown by `process.exit()` where the code cannot be ended otherwise. */
-class Exit extends Error {
-  name = "Exit";
-}
+const exit = new Error("process.exit() ends the cell");
 
 /** One interpreter state, and the cells that the host has it run. */
 class Kernel {
@@ -50,7 +48,7 @@ class Kernel {
     followWorkingDirectory();
     rememberLines(cell.name, lines);
     for (const forms of this.#early.splice(0)) this.#show(forms);
-    const outcome = failure ? { error: failure } : await this.#evaluate(cell, quiet);
+    const outcome = failure ? { error: failure } : await this.#evaluate(cell, quiet).catch(failed);
     // Rejections that nobody handles are told of by now.
     setImmediate(() => this.#finish(cell, outcome));
   }
@@ -60,7 +58,7 @@ class Kernel {
     const ended = await this.#evaluator.evaluate(`${cell.code}\n//# sourceURL=${cell.name}`);
     if (cell !== this.#cell) return undefined;
     if ("error" in ended)
-      return ended.error instanceof Exit ? undefined : { error: describe(ended.error, { ...ended, ...cell }) };
+      return ended.error === exit ? undefined : { error: describe(ended.error, { ...ended, ...cell }) };
     if (!("value" in ended)) return undefined;
     if (quiet || ended.value === undefined) return {};
     const value = jsonText(ended.value);
@@ -82,7 +80,7 @@ class Kernel {
   }
 
   #end({ id, outcome = { error: interrupted() } }) {
-    const wanted = exitCode(process.exitCode);
+    const wanted = Number.isInteger(process.exitCode) ? exitCode(process.exitCode) : 0;
     process.exitCode = undefined;
     const { error, value } = outcome;
     const code = outcome.exitCode ?? (error ? 1 : wanted);
@@ -110,7 +108,7 @@ class Kernel {
       cell.outcome ??= { exitCode: exitCode(code) };
       setImmediate(() => this.#finish(cell));
     }
-    this.#evaluator.stop(new Exit("process.exit() ends the cell"));
+    this.#evaluator.stop(exit);
   }
 
   /** Takes back what a cell may have taken. */
@@ -121,12 +119,17 @@ class Kernel {
   }
 }
 
+/** What was evaluated has made what shows it fail. */
+function failed(error) {
+  return { error: describe(error, {}) };
+}
+
 /** What keeps the kernel alive. */
 const handlers = {
   SIGINT: () => undefined,
   uncaughtException: (error) => {
     // The user's own handlers have it too.
-    if (error instanceof Exit || process.listenerCount("uncaughtException") > 1) return;
+    if (error === exit || process.listenerCount("uncaughtException") > 1) return;
     process.stderr.write(describe(error, {}).traceback);
   },
 };

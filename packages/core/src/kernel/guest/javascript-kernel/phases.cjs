@@ -6,8 +6,10 @@ const phases = {
   interrupting: 2,
   /** It does not turn, so that what runs in it is being terminated: no code of ours may run meanwhile. */
   terminating: 3,
+  /** Nothing is left that could terminate anything else. */
+  settled: 4,
   /** The main thread tells the host. */
-  ending: 4,
+  ending: 5,
 };
 
 module.exports = { phases };

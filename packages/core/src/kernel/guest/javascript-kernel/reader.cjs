@@ -7,6 +7,7 @@ const { phases, early, state } = workerData;
 /** How long the event loop of the main thread may take to see an interrupt before what runs in it is terminated. */
 const patienceMs = 10;
 const retryMs = 10;
+const turnsPerSignal = 5;
 const longestInterrupt = 100;
 
 const main = new Session();
@@ -47,20 +48,25 @@ function interrupt(id) {
   }, patienceMs);
 }
 
-/** Ends what runs in the main thread; tells it when nothing is left that could end something else. */
+/** Ends what runs in the main thread, until that has seen it. */
 function terminate(id) {
   let ended = false;
   let spent = true;
+  let turns = 0;
   main.post("Runtime.terminateExecution", () => {
     ended = true;
   });
   const settle = () => {
+    turns += 1;
     if (ended && spent) {
-      parentPort.postMessage({ cancel: id });
+      move(phases.terminating, phases.settled);
+      confirm(id);
       return;
     }
-    // Where nothing runs any more, it takes the first thing that comes: this.
-    if (spent) {
+    // A program may have been started since then, and the main thread be waiting for it.
+    if (turns % turnsPerSignal === 0) process.kill(0, "SIGINT");
+    // Where nothing runs any more, the first thing that comes is ended: this.
+    if (spent && !ended && turns > 1) {
       spent = false;
       main.post("Runtime.evaluate", { expression: "0" }, () => {
         spent = true;
@@ -69,6 +75,16 @@ function terminate(id) {
     setTimeout(settle, retryMs);
   };
   setTimeout(settle, 1);
+}
+
+/** It may have ended another thing than the cell's. */
+function confirm(id) {
+  parentPort.postMessage({ cancel: id });
+  setTimeout(() => {
+    if (!move(phases.settled, phases.terminating)) return;
+    process.kill(0, "SIGINT");
+    terminate(id);
+  }, patienceMs * 5);
 }
 
 function move(from, to) {
