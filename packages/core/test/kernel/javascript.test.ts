@@ -104,8 +104,8 @@ describe("javascript", () => {
     expect(await kernel.run("kept")).toMatchObject({ exitCode: 0, value: 1 });
   });
   it("survives what is thrown between cells", async () => {
-    await kernel.run("setTimeout(() => { throw new Error('late') }, 5); Promise.reject(new Error('unhandled')); 1");
-    const { stderr, value } = await kernel.run("await new Promise((r) => setTimeout(r, 50)); 7");
+    await kernel.run("setTimeout(() => { throw new Error('late') }, 300); Promise.reject(new Error('unhandled')); 1");
+    const { stderr, value } = await kernel.run("await new Promise((r) => setTimeout(r, 600)); 7");
     expect([stderr.includes("late"), value]).toEqual([true, 7]);
   });
   it.each([

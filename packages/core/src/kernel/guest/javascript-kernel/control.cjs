@@ -4,7 +4,8 @@ const { writeAll } = require("./streams.cjs");
 
 /** Lines of JSON from the host, by way of the thread that reads them, and to it on descriptor 4. */
 class Control {
-  #state = new Int32Array(new SharedArrayBuffer(4));
+  /** The phase of the cell that the host has sent last, and its id. */
+  #state = new Int32Array(new SharedArrayBuffer(8));
   #reader;
 
   constructor(source, early) {
@@ -24,7 +25,7 @@ class Control {
   listen({ onCell, onCancel }) {
     this.#reader.on("message", ({ cell, cancel }) => {
       if (cell !== undefined) onCell(JSON.parse(cell));
-      else if (this.#move(phases.interrupting) || this.#move(phases.settled)) onCancel(cancel);
+      else if (this.#takesCancel(cancel)) onCancel(cancel);
     });
   }
 
@@ -42,6 +43,12 @@ class Control {
   sendEnd(text) {
     Atomics.store(this.#state, 0, phases.idle);
     this.send(text);
+  }
+
+  /** One that comes late is for a cell that has ended. */
+  #takesCancel(id) {
+    if (Atomics.load(this.#state, 1) !== id) return false;
+    return this.#move(phases.interrupting) || this.#move(phases.settled);
   }
 
   #move(from) {

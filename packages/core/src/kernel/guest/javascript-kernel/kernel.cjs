@@ -75,8 +75,11 @@ class Kernel {
 
   /** An interrupt: what the cell still waits for goes on without it. */
   #cancel(id) {
-    if (this.#cell?.id === id) this.#end(this.#cell);
-    else this.#end({ id });
+    const cell = this.#cell?.id === id ? this.#cell : { id };
+    // What the signal has made fail, such as a program that was waited for.
+    const consequence = cell.outcome?.error;
+    if (consequence) cell.outcome = { error: interrupted(consequence.traceback) };
+    this.#end(cell);
   }
 
   #end({ id, outcome = { error: interrupted() } }) {
@@ -134,9 +137,9 @@ const handlers = {
   },
 };
 
-function interrupted() {
+function interrupted(where = "") {
   const [name, message] = ["InterruptedError", "the cell was interrupted: what was defined so far is kept"];
-  return { name, message, traceback: `${name}: ${message}\n` };
+  return { name, message, traceback: `${where}${name}: ${message}\n` };
 }
 
 /** As Node takes it. */

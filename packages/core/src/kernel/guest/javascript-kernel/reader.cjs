@@ -5,9 +5,9 @@ const { parentPort, workerData } = require("node:worker_threads");
 
 const { phases, early, state } = workerData;
 /** How long the event loop of the main thread may take to see an interrupt before what runs in it is terminated. */
-const patienceMs = 10;
+const patienceMs = 30;
 const retryMs = 10;
-const turnsPerSignal = 5;
+const turnsPerTry = 5;
 const longestInterrupt = 100;
 
 const main = new Session();
@@ -34,17 +34,18 @@ function follow(line) {
     return;
   }
   lastCell = Number(/^\{"id":(\d+)/.exec(line)?.[1]);
+  Atomics.store(state, 1, lastCell);
   Atomics.store(state, 0, phases.running);
   parentPort.postMessage({ cell: line });
 }
 
 function interrupt(id) {
-  if (id !== lastCell || !move(phases.running, phases.interrupting)) return;
+  if (!move(id, phases.running, phases.interrupting)) return;
   // As Ctrl+C in a terminal: programs that the cell waits for end too. The main thread has a handler.
   process.kill(0, "SIGINT");
   parentPort.postMessage({ cancel: id });
   setTimeout(() => {
-    if (move(phases.interrupting, phases.terminating)) terminate(id);
+    if (move(id, phases.interrupting, phases.terminating)) terminate(id);
   }, patienceMs);
 }
 
@@ -52,43 +53,46 @@ function interrupt(id) {
 function terminate(id) {
   let ended = false;
   let spent = true;
-  let turns = 0;
-  main.post("Runtime.terminateExecution", () => {
-    ended = true;
-  });
-  const settle = () => {
-    turns += 1;
+  const stop = () =>
+    main.post("Runtime.terminateExecution", (error) => {
+      ended ||= !error;
+    });
+  const spend = () => {
+    spent = false;
+    main.post("Runtime.evaluate", { expression: "0" }, () => {
+      spent = true;
+    });
+  };
+  const settle = (turn) => {
     if (ended && spent) {
-      move(phases.terminating, phases.settled);
+      move(id, phases.terminating, phases.settled);
       confirm(id);
       return;
     }
-    // A program may have been started since then, and the main thread be waiting for it.
-    if (turns % turnsPerSignal === 0) process.kill(0, "SIGINT");
+    // An answer may be lost with what was terminated; a program may have been started that the main thread waits for.
+    const again = turn % turnsPerTry === 0;
+    if (again) process.kill(0, "SIGINT");
+    if (again && !ended) stop();
     // Where nothing runs any more, the first thing that comes is ended: this.
-    if (spent && !ended && turns > 1) {
-      spent = false;
-      main.post("Runtime.evaluate", { expression: "0" }, () => {
-        spent = true;
-      });
-    }
-    setTimeout(settle, retryMs);
+    if (again || (spent && !ended)) spend();
+    setTimeout(settle, retryMs, turn + 1);
   };
-  setTimeout(settle, 1);
+  stop();
+  setTimeout(settle, retryMs, 1);
 }
 
 /** It may have ended another thing than the cell's. */
 function confirm(id) {
   parentPort.postMessage({ cancel: id });
   setTimeout(() => {
-    if (!move(phases.settled, phases.terminating)) return;
+    if (!move(id, phases.settled, phases.terminating)) return;
     process.kill(0, "SIGINT");
     terminate(id);
-  }, patienceMs * 5);
+  }, patienceMs);
 }
 
-function move(from, to) {
-  return Atomics.compareExchange(state, 0, from, to) === from;
+function move(id, from, to) {
+  return id === lastCell && Atomics.compareExchange(state, 0, from, to) === from;
 }
 
 take(Buffer.from(early));
