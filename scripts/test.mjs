@@ -1,9 +1,18 @@
 // npm test [-- vitest arguments]: sets up what is missing, then runs every test.
+import { ensureEngine } from "./engine.mjs";
 import { ensurePython } from "./python.mjs";
 import { runCommand, tool } from "./run-command.mjs";
 import { setUp } from "./set-up.mjs";
 
+const args = process.argv.slice(2);
 await ensurePython();
 await setUp();
-const vitest = tool("vitest/vitest.mjs", "run", ...process.argv.slice(2));
-process.exitCode = (await runCommand(vitest, { show: true })).code;
+try {
+  const { env, skipped } = await ensureEngine(args);
+  if (skipped) process.stderr.write(`SKIPPED  ${skipped}\n`);
+  process.exitCode = (await runCommand(tool("vitest/vitest.mjs", "run", ...args), { show: true, env })).code;
+  if (skipped) process.stderr.write(`SKIPPED  ${skipped}\n`);
+} catch (error) {
+  process.stderr.write(`error  ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}

@@ -39,4 +39,4 @@ export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
 export { describeEnd, exitStatus } from "./result.js";
 export type { Command, Sandbox } from "./sandbox.js";
-export { type SessionFactory, SessionRegistry } from "./session-registry.js";
+export { fingerprintOf, type SessionFactory, SessionRegistry } from "./session-registry.js";

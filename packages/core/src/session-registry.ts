@@ -110,7 +110,7 @@ export class SessionRegistry {
 }
 
 /** Two creates of one name agree when these do; callbacks, signals and file content are not part of it. */
-function fingerprintOf(options: CreateOptions): string {
+export function fingerprintOf(options: CreateOptions): string {
   const { signal, onProgress, approve, files, createTimeoutMs, name, ...lasting } = options;
   return JSON.stringify({ ...lasting, files: Object.keys(files ?? {}).sort() }, (_, value) =>
     value && typeof value === "object" && !Array.isArray(value)

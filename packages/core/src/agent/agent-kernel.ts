@@ -16,6 +16,8 @@ import { ControlLines } from "./control-lines.js";
 import { KernelOutput } from "./kernel-output.js";
 
 const startTimeoutMs = 60_000;
+/** Pauses before an interrupt is repeated: the grace of a cell is 500 ms, unless it is asked to be longer. */
+const insistMs = [50, 100, 200, 400];
 /** The drivers hold to half of it, and say on stderr what they leave out. */
 const maxResultBytes = 64_000_000;
 
@@ -144,8 +146,10 @@ class AgentKernel implements ProviderKernel {
   }
 
   interrupt(): Promise<void> {
-    const asked = this.#interrupt();
-    this.#interrupting = asked.catch(() => undefined);
+    const cell = this.#cell;
+    if (!cell) return Promise.resolve();
+    const asked = this.#interrupt(cell);
+    this.#interrupting = asked.then(() => this.#insist(cell)).catch(() => undefined);
     return asked;
   }
 
@@ -155,15 +159,23 @@ class AgentKernel implements ProviderKernel {
     await this.#process.gone;
   }
 
-  async #interrupt(): Promise<void> {
-    const cell = this.#cell;
-    if (!cell) return;
+  async #interrupt(cell: RunningCell): Promise<void> {
     if (this.#driver.interruptedBy === "line") {
       this.#tell(`{"interrupt":${cell.id}}\n`);
       return;
     }
     await cell.started.promise;
     if (this.#cell === cell) await this.#process.interrupt();
+  }
+
+  /** Repeats an interrupt that may have been lost. */
+  async #insist(cell: RunningCell): Promise<void> {
+    if (this.#driver.interruptedBy !== "signals") return;
+    for (const pauseMs of insistMs) {
+      await Promise.race([cell.settled.promise, this.#process.exited, setTimeout(pauseMs)]);
+      if (this.#cell !== cell) return;
+      await this.#process.interrupt();
+    }
   }
 
   #tell(line: string): void {

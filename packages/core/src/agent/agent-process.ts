@@ -41,7 +41,7 @@ export class AgentProcess implements ProviderProcess {
     const reply = await process.#stream.reply;
     if ("error" in reply) {
       owner.connection.over(process.#stream);
-      const subject = reply.error.errno === "ENOTSUP" ? 'option "pty"' : `cwd ${JSON.stringify(options.cwd ?? ".")}`;
+      const subject = subjectOf(reply.error.errno, command, options.cwd);
       throw fromErrno(reply.error.errno, { operation: "exec", subject, provider: owner.provider, cause: reply.error });
     }
     process.#pid = checked("started", reply.ok).pid;
@@ -170,6 +170,13 @@ export class AgentProcess implements ProviderProcess {
     this.#exited.reject(error);
     this.#gone.reject(error);
   }
+}
+
+/** What of a request could not be had. */
+function subjectOf(errno: string, command: readonly string[], cwd: string | undefined): string {
+  if (errno === "ENOTSUP") return 'option "pty"';
+  const aboutProgram = ["EAGAIN", "ENOMEM", "EMFILE", "E2BIG", "EILSEQ", "EINVAL"].includes(errno);
+  return aboutProgram ? `command ${JSON.stringify(command[0])}` : `cwd ${JSON.stringify(cwd ?? ".")}`;
 }
 
 function exitOf(event: Extract<ProcessEvent, { event: "exited" }>): ProcessExit {

@@ -18,6 +18,7 @@ import {
 const pingMs = 5_000;
 /** Pings in a row without any sign of life before the agent is given up. */
 const maxSilentPings = 6;
+const copiedBytes = 16 * 1024;
 const empty = new Uint8Array();
 
 /** What an agent answered: a value, or why not. */
@@ -211,8 +212,12 @@ export class AgentConnection {
     } else if (type === frameType.event) {
       stream.plan.onEvent?.(parseMessage("processEvent", payload.toString()));
     } else if (type === frameType.data) {
-      // A copy: a small piece must not keep the whole chunk that it came in.
-      incomingLane(stream, lane).add(new Uint8Array(payload));
+      // A small piece must not keep the whole chunk that it came in; a large one is most of it.
+      const small = payload.length < copiedBytes;
+      const bytes = small
+        ? new Uint8Array(payload)
+        : new Uint8Array(payload.buffer, payload.byteOffset, payload.length);
+      incomingLane(stream, lane).add(bytes);
     } else if (type === frameType.end) {
       if (payload.length !== 8) throw new ProtocolError("an end without its total");
       incomingLane(stream, lane).end(Number(payload.readBigUInt64BE()));

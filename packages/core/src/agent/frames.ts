@@ -39,6 +39,10 @@ export function encodeFrame(
 /** Cuts what arrives into frames. Takes pieces of any size, and keeps less than one frame of them. */
 export class FrameDecoder {
   readonly #framing: Framing;
+  /** What has arrived of a frame that is not complete; joined once there is enough. */
+  #pieces: Buffer[] = [];
+  #size = 0;
+  #needed = 0;
   #rest: Buffer = Buffer.alloc(0);
   #started = false;
   #skipped = 0;
@@ -54,11 +58,13 @@ export class FrameDecoder {
 
   /** The frames that are complete with this piece. @throws ProtocolError */
   *push(piece: Uint8Array): Generator<Frame> {
-    const chunk = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-    // A large frame arrives in many pieces: they are joined once, when there is enough.
-    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    if (!this.#started && !this.#skipJunk()) return;
-    yield* this.#framing === "binary" ? this.#binary() : this.#text();
+    this.#pieces.push(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+    this.#size += piece.byteLength;
+    if (this.#size < this.#needed) return;
+    this.#rest = this.#pieces.length === 1 && this.#pieces[0] ? this.#pieces[0] : Buffer.concat(this.#pieces);
+    if (this.#started || this.#skipJunk()) yield* this.#framing === "binary" ? this.#binary() : this.#text();
+    this.#pieces = [this.#rest];
+    this.#size = this.#rest.length;
   }
 
   #skipJunk(): boolean {
@@ -75,9 +81,13 @@ export class FrameDecoder {
 
   *#binary(): Generator<Frame> {
     let start = 0;
+    this.#needed = 0;
     while (this.#rest.length - start >= 4) {
       const length = checkedLength(this.#rest.readUInt32BE(start));
-      if (this.#rest.length - start < 4 + length) break;
+      if (this.#rest.length - start < 4 + length) {
+        this.#needed = 4 + length;
+        break;
+      }
       yield frameOf(this.#rest.subarray(start + 4, start + 4 + length));
       start += 4 + length;
     }

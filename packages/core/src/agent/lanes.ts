@@ -3,7 +3,7 @@ import { ProtocolError } from "./frames.js";
 import { windowBytes } from "./protocol.js";
 
 /** Grants are joined until this much is owed: the window is large enough to wait. */
-const grantBytes = windowBytes / 4;
+const grantBytes = windowBytes / 2;
 /** Pieces that one data frame carries. */
 const pieceBytes = 64 * 1024;
 

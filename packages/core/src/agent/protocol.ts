@@ -11,7 +11,8 @@
  * skipped. Limits: {@link maxRequestBytes} for a request to the agent, {@link maxPayloadBytes} for every other payload.
  * A frame that breaks a rule of this page ends the connection.
  *
- * **Streams.** The host opens one by a request with a number it has not used (1, 2, …; 0 belongs to the connection).
+ * **Streams.** The host opens one by a request with a number above all that it has used (1, 2, …; 0 belongs to the
+ * connection).
  * Each request gets exactly one response. A `spawn`, `read`, `write` or `list` goes on after its response (a `write`
  * before it) with data on lanes, and is over when every lane of it has ended and, for a spawn, `gone` has been told.
  * A number whose stream is over is never used again; frames for it may still arrive and are dropped.
@@ -44,7 +45,8 @@ export const frameType = {
   /**
    * Either way: the receiver of the lane wants no more of it. The sender ends the lane; an output of a program is
    * still read and counted, so that the program goes on. To the agent on lane `in` of a `write`: it is given up, and
-   * the old file stays; the response is then error `ECANCELED`.
+   * the old file stays; the response is then error `ECANCELED`. A lane to the agent that it has cancelled has ended
+   * for it: the host may send an end, or nothing more.
    */
   cancel: 6,
   /** To the host: JSON, a {@link ProcessEvent}. */
@@ -114,7 +116,8 @@ export type AgentRequest =
     }
   /**
    * Records of a directory, one JSON {@link AgentFileInfo} a line on lane `out`, in the order of the paths' UTF-16 code
-   * units (a directory's content where `name/` sorts). Links to directories are not entered. Response `{}`.
+   * units (a directory's content where `name/` sorts). Links to directories are not entered. Response `{}` with the
+   * first records, so that an early failure is the response; a later one ends the lane as with `read`.
    */
   | {
       readonly op: "list";
@@ -181,7 +184,8 @@ export interface AgentInfo {
 /**
  * Starts a program under a supervisor of its own. Answers `{ "pid": n }` once it runs. A program that is missing (127)
  * or cannot be executed (126) answers so too: it writes `sandkit: NAME: command not found` or the reason on stderr and
- * ends with that code. Errors are those of `cwd` alone: `ENOENT`, `ENOTDIR`, `EACCES`.
+ * ends with that code. Errors are those of `cwd` (`ENOENT`, `ENOTDIR`, `EACCES`), and that the box has no room for
+ * another program (`EAGAIN`, `ENOMEM`, `EMFILE`).
  *
  * It leads a session and process group of its own. Both outputs end soon after the leader has ended and what it wrote
  * until then has been sent; what its children write later is read and dropped.

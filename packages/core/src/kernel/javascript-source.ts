@@ -1,134 +1,143 @@
-import {
-  type AnyNode,
-  type ExportDefaultDeclaration,
-  type ImportDeclaration,
-  type Options,
-  type Program,
-  parse,
-} from "acorn";
+import type { AnyNode, Identifier, ImportDeclaration, Literal, Node, Program } from "acorn";
 
-/** A cell that its driver can evaluate as a script. */
-export interface ScriptCell {
+/** A cell as the kernel takes it. */
+export interface JavaScriptCell {
+  /** A script of as many lines as the cell has. */
   readonly code: string;
-  /** True when its last statement is no expression, so that it has no value. */
-  readonly quiet: boolean;
+  /** Whether it ends in an expression, whose value is that of the cell. */
+  readonly hasValue: boolean;
 }
 
-const syntax: Options = {
-  ecmaVersion: "latest",
-  sourceType: "script",
-  allowAwaitOutsideFunction: true,
-  allowImportExportEverywhere: true,
-  allowHashBang: true,
-};
+/** Makes a cell out of what a user wrote. Code that cannot be parsed stays as it is: its kernel says what is wrong. */
+export type PrepareCell = (code: string) => JavaScriptCell;
 
-interface Edit {
+/** What stands for `import` where a script may not use it. The kernel defines it. */
+const importer = 'globalThis[Symbol.for("sandkit.import")]';
+
+interface Change {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/**
- * Makes what only modules may hold (`import`, `export`, `import.meta`) calls of the driver's, on the lines where they
- * are. What cannot be parsed stays as it is: the interpreter says what is wrong with it.
- */
-export function scriptOf(code: string): ScriptCell {
-  const program = parsed(code);
-  if (!program) return { code, quiet: false };
-  const edits: Edit[] = [];
-  for (const node of nodesOf(program)) edits.push(...editsOf(node, code));
-  const last = program.body.findLast(({ type }) => type !== "EmptyStatement");
-  const quiet = last?.type !== "ExpressionStatement" && last?.type !== "ExportDefaultDeclaration";
-  return { code: applied(code, edits), quiet };
+/** Loads what cells of JavaScript need before they run: scripts know no `import` and no `export`. */
+export async function loadJavaScript(): Promise<PrepareCell> {
+  const { parse } = await import("acorn");
+  const tryParse = (code: string): Program | undefined => {
+    try {
+      return parse(code, {
+        ecmaVersion: "latest",
+        allowAwaitOutsideFunction: true,
+        allowHashBang: true,
+        allowImportExportEverywhere: true,
+      });
+    } catch (error) {
+      // Also what is nested too deep for the parser.
+      if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+      throw error;
+    }
+  };
+  return (code) => {
+    // As in every REPL, what may be an object is no block.
+    const wrapped = /^\s*\{[\s\S]*[^;\s]\s*$/.test(code) ? `(${code}\n)` : undefined;
+    const literal = wrapped === undefined ? undefined : tryParse(wrapped);
+    const text = wrapped !== undefined && literal ? wrapped : code;
+    const program = literal ?? tryParse(code);
+    if (!program) return { code, hasValue: true };
+    const last = program.body.findLast((statement) => statement.type !== "EmptyStatement");
+    const hasValue = last?.type === "ExpressionStatement" || last?.type === "ExportDefaultDeclaration";
+    if (!/\b(?:import|export)\b/.test(text)) return { code: text, hasValue };
+    return { code: applied(text, changesIn(program, text)), hasValue };
+  };
 }
 
-function parsed(code: string): Program | undefined {
-  try {
-    return parse(code, syntax);
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
-    throw error;
-  }
-}
+/** Loads the same for TypeScript: its types are taken out first, and lines stay where they are. */
+export async function loadTypeScript(): Promise<PrepareCell> {
+  const [prepare, { transform }] = await Promise.all([loadJavaScript(), import("sucrase")]);
+  return (code) => prepare(withoutTypes(code));
 
-/** Every node, without recursion: code of a guest may be nested as deep as the parser can go. */
-function* nodesOf(program: Program): Generator<AnyNode> {
-  const open: unknown[] = [program];
-  while (open.length > 0) {
-    const node = open.pop();
-    if (typeof node !== "object" || node === null) continue;
-    if (Array.isArray(node)) for (const item of node) open.push(item);
-    else {
-      if (isNode(node)) yield node;
-      for (const value of Object.values(node)) if (typeof value === "object") open.push(value);
+  function withoutTypes(code: string): string {
+    try {
+      // An import may be for a later cell: only those of types alone go.
+      return transform(code, { transforms: ["typescript"], disableESTransforms: true, keepUnusedImports: true }).code;
+    } catch (error) {
+      if (error instanceof Error) return code;
+      throw error;
     }
   }
 }
 
-function isNode(value: object): value is AnyNode {
-  return "type" in value && typeof value.type === "string" && "start" in value;
-}
-
-function editsOf(node: AnyNode, code: string): readonly Edit[] {
-  switch (node.type) {
-    case "ImportExpression":
-      return [{ start: node.start, end: node.start + "import".length, text: "__sandkit__.import" }];
-    case "MetaProperty":
-      return node.meta.name === "import" ? [{ start: node.start, end: node.end, text: "__sandkit__.meta()" }] : [];
-    case "ImportDeclaration":
-      return [replacing(node, code, importing(node))];
-    case "ExportNamedDeclaration":
-      if (node.declaration) return [{ start: node.start, end: node.declaration.start, text: "" }];
-      return [replacing(node, code, node.source ? `await __sandkit__.import(${node.source.raw});` : ";")];
-    case "ExportAllDeclaration":
-      return [replacing(node, code, `await __sandkit__.import(${node.source.raw});`)];
-    case "ExportDefaultDeclaration":
-      return exportingDefault(node);
-    default:
-      return [];
+function applied(text: string, changes: readonly Change[]): string {
+  let [result, at] = ["", 0];
+  for (const { start, end, text: replacement } of [...changes].sort((a, b) => a.start - b.start)) {
+    // Lines stay where they are.
+    const lines = "\n".repeat(text.slice(start, end).split("\n").length - 1);
+    result += text.slice(at, start) + replacement + lines;
+    at = end;
   }
+  return result + text.slice(at);
 }
 
-function exportingDefault({ start, end, declaration }: ExportDefaultDeclaration): readonly Edit[] {
-  const named = declaration.type === "FunctionDeclaration" || declaration.type === "ClassDeclaration";
-  if (named && declaration.id) return [{ start, end: declaration.start, text: "" }];
-  return [
-    { start, end: declaration.start, text: "(" },
-    { start: declaration.end, end: declaration.end, text: ")" },
-    { start: end, end, text: ";" },
-  ];
-}
-
-/** Keeps the lines that the declaration takes. */
-function replacing(node: AnyNode, code: string, text: string): Edit {
-  const lines = code.slice(node.start, node.end).split("\n").length - 1;
-  return { start: node.start, end: node.end, text: text + "\n".repeat(lines) };
-}
-
-function importing({ source, specifiers, attributes }: ImportDeclaration): string {
-  const given = attributes.map(({ key, value }) => `${"name" in key ? key.name : key.raw}: ${value.raw}`);
-  const options = given.length > 0 ? `, { with: { ${given.join(", ")} } }` : "";
-  const names: [imported: string, local: string][] = [];
-  let whole = "";
-  for (const specifier of specifiers) {
-    const local = specifier.local.name;
-    if (specifier.type === "ImportNamespaceSpecifier")
-      whole = `const ${local} = await __sandkit__.import(${source.raw}${options});`;
-    else if (specifier.type === "ImportDefaultSpecifier") names.push(["default", local]);
-    else names.push(["name" in specifier.imported ? specifier.imported.name : String(specifier.imported.value), local]);
+function changesIn(program: Program, code: string): Change[] {
+  const changes: Change[] = [];
+  for (const node of nodesOf(program)) {
+    const { start, end } = node;
+    if (node.type === "ImportDeclaration") changes.push({ start, end, text: importStatement(node, code) });
+    else if (node.type === "ImportExpression") changes.push({ start, end: start + "import".length, text: importer });
+    else if (node.type === "MetaProperty" && node.meta.name === "import") {
+      changes.push({ start, end, text: `${importer}.meta` });
+    } else if (node.type === "ExportNamedDeclaration" || node.type === "ExportDefaultDeclaration") {
+      changes.push({ start, end: node.declaration?.start ?? end, text: "" });
+    } else if (node.type === "ExportAllDeclaration") changes.push({ start, end, text: "" });
   }
-  if (specifiers.length === 0) return `await __sandkit__.import(${source.raw}${options});`;
-  if (names.length === 0) return whole;
-  const pattern = names.map(([imported, local]) => `${JSON.stringify(imported)}: ${local}`).join(", ");
-  const wanted = JSON.stringify(names.map(([imported]) => imported));
-  return `const { ${pattern} } = await __sandkit__.importNames(${source.raw}, ${wanted}${options}); ${whole}`.trimEnd();
+  return changes;
 }
 
-function applied(code: string, edits: readonly Edit[]): string {
-  let [made, from] = ["", 0];
-  for (const { start, end, text } of edits.toSorted((one, other) => one.start - other.start || one.end - other.end)) {
-    made += code.slice(from, start) + text;
-    from = end;
+function importStatement(node: ImportDeclaration, code: string): string {
+  const attributes = node.attributes.map(({ key, value }) => `${source(key, code)}: ${source(value, code)}`).join(", ");
+  const options = attributes && `, { with: { ${attributes} } }`;
+  const from = source(node.source, code);
+  const imported: string[] = [];
+  const names: string[] = [];
+  let all: string | undefined;
+  for (const specifier of node.specifiers) {
+    const { name } = specifier.local;
+    if (specifier.type === "ImportNamespaceSpecifier") {
+      all = name;
+      continue;
+    }
+    const wanted = specifier.type === "ImportDefaultSpecifier" ? "default" : nameOf(specifier.imported);
+    imported.push(wanted);
+    names.push(`${JSON.stringify(wanted)}: ${name}`);
   }
-  return made + code.slice(from);
+  const loaded = `await ${importer}(${from}${options});`;
+  const whole = all === undefined ? "" : `const ${all} = ${loaded}`;
+  if (names.length === 0) return whole || loaded;
+  const chosen = `await ${importer}.names(${from}, ${JSON.stringify(imported)}${options})`;
+  return `const { ${names.join(", ")} } = ${chosen};${whole && ` ${whole}`}`;
+}
+
+function nameOf(imported: Identifier | Literal): string {
+  return imported.type === "Identifier" ? imported.name : String(imported.value);
+}
+
+function source(node: Node, code: string): string {
+  return code.slice(node.start, node.end);
+}
+
+function isNode(value: unknown): value is AnyNode {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+/** Every node, without recursion: code may be nested as deep as the parser can go. */
+function* nodesOf(program: Program): Generator<AnyNode> {
+  const open: unknown[] = [program];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (Array.isArray(value)) for (const item of value) open.push(item);
+    else if (isNode(value)) {
+      yield value;
+      for (const member of Object.values(value)) open.push(member);
+    }
+  }
 }

@@ -1,8 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { KernelLanguage } from "../provider.js";
-import type { ScriptCell } from "./javascript-source.js";
-import type { PlainScript } from "./typescript-source.js";
+import { loadJavaScript, loadTypeScript, type PrepareCell } from "./javascript-source.js";
 
 /** A program that runs cells, ready to be started. */
 export interface KernelDriver {
@@ -12,8 +11,11 @@ export interface KernelDriver {
   readonly preamble: string;
   /** The line that makes it run a cell. */
   readonly cell: (id: number, code: string) => string;
-  /** How a cell is stopped: by SIGINT to the process group, or by a line `{"interrupt":id}`. */
-  readonly interruptedBy: "signal" | "line";
+  /**
+   * How a cell is stopped: by SIGINT to the process group, by one that is repeated while it has no effect (a shell
+   * that is about to start a program hands it to nobody), or by a line `{"interrupt":id}`.
+   */
+  readonly interruptedBy: "signal" | "signals" | "line";
 }
 
 /** What a language needs in the box, and what runs its cells. */
@@ -25,6 +27,8 @@ export interface KernelSupport {
   readonly load: () => Promise<KernelDriver>;
 }
 
+const nodeFix = 'use template "node" or "typescript", or an image with Node 18 or later';
+
 /** The languages that cells may be written in. */
 export const kernelSupport: Readonly<Partial<Record<KernelLanguage, KernelSupport>>> = {
   python: {
@@ -32,15 +36,12 @@ export const kernelSupport: Readonly<Partial<Record<KernelLanguage, KernelSuppor
     fix: 'use template "python" or "data", or an image with Python 3.9 or later',
     load: once(loadPython),
   },
-  javascript: {
-    interpreter: "node",
-    fix: 'use template "node", or an image with Node.js 18 or later',
-    load: once(loadJavaScript),
-  },
-  typescript: {
-    interpreter: "node",
-    fix: 'use template "typescript", or an image with Node.js 18 or later',
-    load: once(loadTypeScript),
+  javascript: { interpreter: "node", fix: nodeFix, load: once(() => loadNode(loadJavaScript)) },
+  typescript: { interpreter: "node", fix: nodeFix, load: once(() => loadNode(loadTypeScript)) },
+  bash: {
+    interpreter: "bash",
+    fix: "use an image with bash 4.1 or later",
+    load: once(loadBash),
   },
 };
 
@@ -64,25 +65,20 @@ async function loadPython(): Promise<KernelDriver> {
   };
 }
 
-async function loadJavaScript(): Promise<KernelDriver> {
-  const { scriptOf } = await import("./javascript-source.js");
-  return nodeDriver(scriptOf);
-}
-
-async function loadTypeScript(): Promise<KernelDriver> {
-  const { scriptOf } = await import("./javascript-source.js");
-  const { TypeStripper } = await import("./typescript-source.js");
-  const stripper = await TypeStripper.load();
-  return nodeDriver((code) => {
-    const plain = stripper.strip(code);
-    return "failure" in plain ? plain : { ...plain, ...scriptOf(plain.code) };
-  });
-}
-
-async function nodeDriver(prepare: (code: string) => ScriptCell | PlainScript): Promise<KernelDriver> {
-  const { bootstrap, preamble } = await loadSources("javascript-kernel/", ".cjs");
+/** Bash reads cells as its input; what it says of its start as an interactive shell without a terminal is left out. */
+async function loadBash(): Promise<KernelDriver> {
   return {
-    // Code that is interrupted in a callback leaves marks that those checks would take for a broken interpreter.
+    command: ["bash", "-c", "exec bash --noprofile --norc --noediting -i +m <&3 3<&- 5>&2 2>/dev/null"],
+    preamble: await readFile(new URL("bash-kernel.sh", guest), "utf8"),
+    cell: (id, code) => `__sandkit_begin ${id}; eval '${code.replaceAll("'", "'\\''")}' </dev/null 4>&-\n`,
+    interruptedBy: "signals",
+  };
+}
+
+/** Without the flag, Node takes a timer that was interrupted for a sign of a damaged process, and aborts. */
+async function loadNode(load: () => Promise<PrepareCell>): Promise<KernelDriver> {
+  const [prepare, { bootstrap, preamble }] = await Promise.all([load(), loadSources("javascript-kernel/", ".cjs")]);
+  return {
     command: ["node", "--no-force-async-hooks-checks", "--input-type=commonjs", "-e", bootstrap],
     preamble,
     cell: (id, code) => jsonLine({ id, ...prepare(code) }),
@@ -90,8 +86,12 @@ async function nodeDriver(prepare: (code: string) => ScriptCell | PlainScript): 
   };
 }
 
-async function loadSources(folderName: string, extension: string): Promise<{ bootstrap: string; preamble: string }> {
-  const folder = fileURLToPath(new URL(folderName, guest));
+/** The modules of a driver, in the line that its bootstrap reads. */
+async function loadSources(
+  name: string,
+  extension: string,
+): Promise<{ readonly bootstrap: string; readonly preamble: string }> {
+  const folder = fileURLToPath(new URL(name, guest));
   const files = (await readdir(folder)).filter((file) => file.endsWith(extension));
   const texts = await Promise.all(files.map((file) => readFile(`${folder}${file}`, "utf8")));
   const sources = new Map(files.map((file, index) => [file.slice(0, -extension.length), texts[index] ?? ""]));

@@ -1,49 +1,201 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RunningKernel } from "./running-kernel.js";
 
-describe("python", () => {
-  let kernel: RunningKernel;
-  beforeAll(async () => {
-    kernel = await RunningKernel.start(
+/** The interpreter under test: one with IPython and the libraries for figures tries what is skipped without them. */
+const python = process.env.SANDKIT_TEST_PYTHON ?? "python3";
+
+const imports = (module: string) => {
+  try {
+    execFileSync(python, ["-c", `import ${module}`], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const drivers: readonly { name: string; env: Record<string, string>; there: boolean }[] = [
+  { name: "plain", env: { SANDKIT_KERNEL: "plain" }, there: true },
+  { name: "IPython", env: {}, there: imports("IPython") },
+];
+
+for (const { name, env, there } of drivers) {
+  const title = there ? `python kernel, ${name}` : `python kernel, ${name} (skipped: ${python} has no IPython)`;
+  describe.skipIf(!there)(title, () => {
+    const cwd = mkdtempSync(join(tmpdir(), "sandkit-kernel-"));
+    let kernel: RunningKernel;
+    beforeAll(async () => {
+      kernel = await RunningKernel.start({ language: "python", cwd }, { python3: python }, env);
+    });
+    afterAll(() => kernel[Symbol.asyncDispose]());
+
+    it("gives the value of the last expression, and hides it after a semicolon", async () => {
+      expect(await kernel.run("x = 6\nx * 7")).toMatchObject({
+        exitCode: 0,
+        value: 42,
+        outputs: [{ "text/plain": "42" }],
+      });
+      expect(await kernel.run("_ + 1")).toMatchObject({ value: 43 });
+      expect((await kernel.run("x;")).outputs).toEqual([]);
+    });
+
+    it("shows what has forms, in order, the value last", async () => {
+      const { outputs } = await kernel.run(
+        "class Table:\n    def _repr_html_(self): return '<b>t</b>'\n    def __repr__(self): return 't'\ndisplay(Table())\ndisplay('a')\n[1] * 50",
+      );
+      expect(outputs.slice(0, 2)).toEqual([{ "text/plain": "t", "text/html": "<b>t</b>" }, { "text/plain": "'a'" }]);
+      expect(outputs[2]).toEqual({ "text/plain": `[${Array(50).fill(1).join(", ")}]` });
+    });
+
+    it("tells of an exception with the frames of the user alone", async () => {
+      const { exitCode, error } = await kernel.run("async def f():\n    return 1 / 0\nawait f()");
+      expect([exitCode, error?.name, error?.message]).toEqual([1, "ZeroDivisionError", "division by zero"]);
+      expect(error?.traceback.match(/^ {2}File .*/gm)).toEqual([
+        expect.stringMatching(/<cell \d+>", line 3/),
+        expect.stringMatching(/<cell \d+>", line 2, in f/),
+      ]);
+      expect(await kernel.run("exit(4)")).toMatchObject({ exitCode: 4 });
+      expect(await kernel.run("x")).toMatchObject({ value: 6 });
+    });
+
+    it("is interrupted with its state kept, whatever it waits for", async () => {
+      for (const code of [
+        "while True: pass",
+        "import time; time.sleep(50)",
+        "import asyncio; await asyncio.sleep(50)",
+        "async def spin():\n    while True: pass\nawait spin()",
+        "import subprocess; subprocess.run(['sleep', '50'])",
+        "!sleep 50\nwhile True: pass",
+      ]) {
+        const cell = await kernel.interrupted(`print("on")\n${code}`);
+        expect([code, cell.exitCode, cell.error?.name]).toEqual([code, 1, "KeyboardInterrupt"]);
+      }
+      expect(await kernel.run("x")).toMatchObject({ value: 6 });
+    });
+
+    it("is not hit by an interrupt that comes between cells", async () => {
+      for (let turn = 0; turn < 20; turn++) {
+        const cell = kernel.run(`${turn}`);
+        await kernel.kernel.interrupt();
+        expect((await cell).died).toBeUndefined();
+        expect(await kernel.run("x")).toMatchObject({ value: 6 });
+      }
+    });
+
+    it("runs shell commands and magics", async () => {
+      expect(await kernel.run("name = 'me'\n!echo {name} $name\nlines = !printf 'a\\nb\\n'\nlines")).toMatchObject({
+        stdout: "me me\n",
+        value: ["a", "b"],
+      });
+      expect(await kernel.run("%matplotlib inline\n%nothing")).toMatchObject({ error: { name: "UsageError" } });
+      expect(await kernel.run("%%bash\necho $((1 + 1))")).toMatchObject({ exitCode: 0, stdout: "2\n" });
+    });
+
+    it("has no input, and says so", async () => {
+      expect(await kernel.run("input('name? ')")).toMatchObject({ error: { name: "EOFError" } });
+      expect(await kernel.run("import sys; sys.stdin.read()")).toMatchObject({ value: "" });
+    });
+
+    it("keeps forks and their children away from the host", async () => {
+      const fork =
+        "import os\npid = os.fork()\nif pid == 0:\n    display('child')\nelse:\n    os.waitpid(pid, 0)\n    print('parent')";
+      expect(await kernel.run(fork)).toMatchObject({ exitCode: 0, stdout: "'child'\nparent\n", outputs: [] });
+      const pool =
+        "import multiprocessing\ndef square(n): return n * n\nwith multiprocessing.get_context('fork').Pool(2) as pool:\n    squares = pool.map(square, [1, 2])\nsquares";
+      expect(await kernel.run(pool)).toMatchObject({ value: [1, 4] });
+    });
+
+    it("goes on with tasks and threads between cells, whose output the next cell has", async () => {
+      await kernel.run(
+        "import asyncio\nasync def later():\n    await asyncio.sleep(0.01)\n    print('late')\ntask = asyncio.get_event_loop().create_task(later())",
+      );
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(await kernel.run("task.done()")).toMatchObject({ value: true, stdout: "late\n" });
+    });
+
+    it("imports what was written a moment ago, and is not led astray by files of the user", async () => {
+      writeFileSync(join(cwd, "traceback.py"), "raise RuntimeError('mine')");
+      writeFileSync(join(cwd, "fresh.py"), "value = 5");
+      expect(await kernel.run("import fresh; fresh.value")).toMatchObject({ value: 5 });
+    });
+
+    it.skipIf(!imports("matplotlib"))("shows figures of matplotlib at `show` and at the end of the cell", async () => {
+      const { outputs } = await kernel.run(
+        "import matplotlib.pyplot as plt\nplt.plot([1])\nplt.show()\ndisplay('between')\nplt.figure()\nplt.plot([2])\n'value'",
+      );
+      expect(outputs.map((forms) => Object.keys(forms).at(-1))).toEqual([
+        "image/png",
+        "text/plain",
+        "image/png",
+        "text/plain",
+      ]);
+    });
+
+    it.skipIf(!imports("plotly, numpy, PIL"))(
+      "shows figures of plotly and images, and gives arrays as lists",
+      async () => {
+        const { outputs } = await kernel.run("import plotly.graph_objects as go\ngo.Figure(data=go.Bar(y=[1])).show()");
+        expect(outputs[0]).toHaveProperty(["application/vnd.plotly.v1+json", "data"]);
+        expect((await kernel.run("from PIL import Image\nImage.new('RGB', (2, 2))")).outputs[0]).toHaveProperty([
+          "image/png",
+        ]);
+        expect(await kernel.run("import numpy as np\nnp.arange(3)")).toMatchObject({ value: [0, 1, 2] });
+      },
+    );
+
+    it("tells of its own death", async () => {
+      expect(await kernel.run("print('last')\nimport os\nos._exit(3)")).toMatchObject({
+        exitCode: null,
+        died: "crashed",
+        stdout: "last\n",
+        error: { message: expect.stringContaining("exit code 3") },
+      });
+    });
+  });
+}
+
+describe("a python driver that is not to be believed", () => {
+  it("is ended when it breaks the protocol or floods", async () => {
+    for (const line of [
+      '"nothing"',
+      '{"id":77,"done":{"exitCode":0}}',
+      '{"id":1,"done":{"exitCode":300}}',
+      "[".repeat(5000),
+    ]) {
+      await using kernel = await RunningKernel.start(
+        { language: "python" },
+        { python3: python },
+        { SANDKIT_KERNEL: "plain" },
+      );
+      const cell = await kernel.run(`import os, time\nos.write(4, b'''${line}\\n''')\ntime.sleep(50)`);
+      expect([line, cell.died, cell.error?.message]).toEqual([line, "crashed", expect.stringContaining("protocol")]);
+    }
+    await using kernel = await RunningKernel.start(
       { language: "python" },
-      { python3: "/usr/bin/python3" },
+      { python3: python },
       { SANDKIT_KERNEL: "plain" },
     );
+    expect(await kernel.run("import os\nwhile True: os.write(4, b'x' * 65536)")).toMatchObject({ died: "crashed" });
   });
-  afterAll(() => kernel[Symbol.asyncDispose]());
 
-  it("gives the value of the last expression", async () => {
-    expect(await kernel.run("x = 6\nx * 7")).toMatchObject({
-      exitCode: 0,
-      value: 42,
-      outputs: [{ "text/plain": "42" }],
-    });
+  it("cannot plant a prototype", async () => {
+    await using kernel = await RunningKernel.start(
+      { language: "python" },
+      { python3: python },
+      { SANDKIT_KERNEL: "plain" },
+    );
+    const cell = await kernel.run('{"__proto__": {"a": 1}, "b": 2}');
+    expect(Object.getOwnPropertyNames(cell.value)).toEqual(["b"]);
   });
-  it("interrupts", async () => {
-    expect(await kernel.interrupted("print(1)\nimport time\ntime.sleep(50)")).toMatchObject({
-      exitCode: 1,
-      error: { name: "KeyboardInterrupt" },
+
+  it("is told as missing, with what to do", async () => {
+    const start = RunningKernel.start({ language: "python" }, { python3: "no-such-python" });
+    await expect(start).rejects.toMatchObject({
+      code: "KERNEL_UNAVAILABLE",
+      message: expect.stringContaining("template"),
     });
-    expect(await kernel.interrupted("print(1)\nwhile True: pass")).toMatchObject({
-      exitCode: 1,
-      error: { name: "KeyboardInterrupt" },
-    });
-    expect(await kernel.interrupted("print(1)\nimport asyncio\nawait asyncio.sleep(50)")).toMatchObject({
-      exitCode: 1,
-      error: { name: "KeyboardInterrupt" },
-    });
-    expect(await kernel.interrupted("print(1)\nimport subprocess\nsubprocess.run(['sleep', '50'])")).toMatchObject({
-      exitCode: 1,
-      error: { name: "KeyboardInterrupt" },
-    });
-    expect(await kernel.run("x")).toMatchObject({ value: 6 });
-  });
-  it("dies", async () => {
-    expect(await kernel.run("print('last')\nimport os\nos._exit(3)")).toMatchObject({
-      exitCode: null,
-      died: "crashed",
-      stdout: "last\n",
-    });
-    expect(await kernel.run("1")).toMatchObject({ exitCode: null, died: "crashed" });
   });
 });

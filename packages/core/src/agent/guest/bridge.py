@@ -1,5 +1,7 @@
 """Carries one client's bytes to the detached agent of the same box, and back; ends with either of them.
 
+    bridge.py [NAME]
+
 Run inside the box by root, whom the agent believes. It holds one chunk of each direction at most.
 """
 
@@ -11,7 +13,7 @@ import time
 import _ctypes
 import _socket as socket
 
-ADDRESS = b"\0sandkit-agent"
+SOCKET_NAME = "sandkit-agent"
 CHUNK = 256 * 1024
 START_SECONDS = 10
 RETRY_SECONDS = 0.01
@@ -35,13 +37,13 @@ def hide():
         raise OSError("prctl(PR_SET_DUMPABLE) failed")
 
 
-def connect():
+def connect(name=SOCKET_NAME):
     """The agent may be starting still."""
     deadline = time.monotonic() + START_SECONDS
     while True:
         agent = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            agent.connect(ADDRESS)
+            agent.connect(b"\0" + name.encode())
             return agent.detach()
         except ConnectionRefusedError:
             agent.close()
@@ -95,7 +97,7 @@ def relay(agent):
 
 hide()
 try:
-    channel = connect()
+    channel = connect(*sys.argv[1:])
 except OSError as problem:
     sys.stderr.write("sandkit bridge: no agent answers in this box: %s\n" % problem)
     os._exit(1)

@@ -1,7 +1,7 @@
 """The guest agent of Sandkit: one program in the box that gives a host exec, files and clean-up over one byte stream.
 
-    agent.py                   attached: stdin and stdout are the channel, and all ends with it
-    agent.py detached [UID]    clients come over a socket; only those of root or of this user are heard
+    agent.py                         attached: stdin and stdout are the channel, and all ends with it
+    agent.py detached [UID [NAME]]   clients come over the abstract socket of this name; only root and this user are heard
 
 protocol.ts is the specification. The agent starts before anything of the guest does and has the same user: it makes
 itself unreadable first, and the programs that it starts are to die before it when memory runs out.
@@ -25,7 +25,7 @@ from .memory import MemoryKills
 from .native import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, Failure, environment_field, field, number_field
 from .native import path_field, prctl, to_json
 
-ADDRESS = b"\0sandkit-agent"
+SOCKET_NAME = "sandkit-agent"
 VERSION = 1
 MAX_MS = 2**53
 MAX_CLIENTS = 64
@@ -132,12 +132,12 @@ class Agent:
     def attach(self, source, sink):
         self.clients.append(Client(self, source, sink))
 
-    def listen(self, uid):
+    def listen(self, uid=0, name=SOCKET_NAME):
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.listener.bind(ADDRESS)
+        self.listener.bind(b"\0" + name.encode())
         self.listener.listen(MAX_CLIENTS)
         self.listener.setblocking(False)
-        allowed = {0, uid}
+        allowed = {0, int(uid)}
 
         def accept(_mask):
             try:
@@ -237,14 +237,11 @@ class Agent:
         def reap(_number, _frame):
             self.reaping = True
 
-        self.loop.catch_signals(
-            {
-                signal.SIGCHLD: reap,
-                signal.SIGTERM: shut_down,
-                signal.SIGHUP: shut_down,
-                signal.SIGINT: signal.SIG_IGN,
-            }
-        )
+        handlers = {signal.SIGCHLD: reap, signal.SIGINT: signal.SIG_IGN}
+        # The first process of a box gets no signal that it has no handler for: so its programs cannot end it.
+        if os.getpid() != 1:
+            handlers.update({signal.SIGTERM: shut_down, signal.SIGHUP: shut_down})
+        self.loop.catch_signals(handlers)
 
         def woken(_mask):
             os.read(self.loop.signals, 4096)
@@ -283,7 +280,7 @@ def main(arguments):
     agent = Agent(oom_score)
     agent.catch_signals()
     if arguments[:1] == ["detached"]:
-        agent.listen(int(arguments[1]) if len(arguments) > 1 else 0)
+        agent.listen(*arguments[1:])
     else:
         agent.attach(*take_channel())
     try:
@@ -296,5 +293,3 @@ def main(arguments):
         os._exit(70)
     os._exit(agent.exit_code)
 
-
-main(sys.argv[1:])

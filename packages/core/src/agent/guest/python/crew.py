@@ -8,6 +8,7 @@ import select
 import _signal as signal
 import _socket as socket
 
+from .loop import guarded
 from .native import Failure
 from .supervisor import become_supervisor
 from .tree import descendants, kill_each
@@ -101,16 +102,19 @@ class Crew:
 
     def assign(self, process, message, descriptors):
         """Hands a program to a supervisor. Raises OSError when there is none to be had."""
-        handle = self.idle.pop() if self.idle else self.hire()
-        handle.process = process
-        try:
-            self.say(handle, message, descriptors)
-        except OSError:
-            # It does not read: stopped or killed from outside.
-            handle.process = None
-            self.dismiss(handle)
-            raise
-        return handle
+        while True:
+            spare = bool(self.idle)
+            handle = self.idle.pop() if spare else self.hire()
+            handle.process = process
+            try:
+                self.say(handle, message, descriptors)
+                return handle
+            except OSError:
+                # It does not listen: a guest has killed it or stopped it.
+                handle.process = None
+                self.dismiss(handle)
+                if not spare:
+                    raise
 
     @staticmethod
     def say(handle, message, descriptors=()):
@@ -149,7 +153,7 @@ class Crew:
                 handle.process = None
                 self.rest(handle)
             if process is not None:
-                process.told(kind, *values)
+                guarded(process, process.told, kind, *values)
 
     def rest(self, handle):
         if len(self.idle) < MAX_IDLE:
@@ -218,7 +222,7 @@ class Crew:
             return
         bereaved, self.bereaved = self.bereaved, []
         for process in bereaved:
-            process.supervisor_lost()
+            guarded(process, process.supervisor_lost)
 
     def end_all(self):
         """Kills every process below the agent, supervisors too. False when some do not end."""

@@ -231,8 +231,8 @@ class WriteStream(Stream):
             fresh, self.fresh = self.fresh, None
             try:
                 os.unlink(fresh)
-            except FileNotFoundError:
-                # Somebody in the box has cleaned up.
+            except OSError:
+                # Somebody in the box has cleaned up, or put something else there: that is theirs to remove.
                 pass
         self.agent.leave(self)
 
@@ -339,7 +339,7 @@ class ListStream(Stream):
     def add(self, path):
         try:
             line = to_json(file_info(path, os.lstat(path)))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return
         self.limit -= 1
         self.lines.append(line)

@@ -37,7 +37,13 @@ def file_info(path, found):
         "modifiedAt": modified_ms(found),
     }
     if stat.S_ISLNK(found.st_mode):
-        info["symlinkTarget"] = shown(os.readlink(path))
+        try:
+            info["symlinkTarget"] = shown(os.readlink(path))
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            # No link any more: what has replaced it is told instead.
+            return file_info(path, os.lstat(path))
     return info
 
 

@@ -148,6 +148,12 @@ class Process(Stream):
         self.silent = False
         self.lanes = {}
 
+    def refuse(self, failure):
+        if self.pid == 0:
+            # Nothing was started, so that nothing is left.
+            self.is_gone = True
+        super().refuse(failure)
+
     def told(self, kind, *values):
         """What the supervisor reports."""
         if kind == "started":
@@ -159,7 +165,6 @@ class Process(Stream):
                     lane.end()
         elif kind == "failed":
             self.drop_lanes()
-            self.is_gone = True
             self.agent.leave(self)
             failure = Failure(values[0], os.strerror(values[0]))
             self.refuse(failure if values[0] in CWD_ERRORS else no_room(OSError(*values, failure.message)))
@@ -215,7 +220,6 @@ class Process(Stream):
         """Nothing of the tree is left."""
         if self.pid == 0:
             self.drop_lanes()
-            self.is_gone = True
             self.agent.leave(self)
             self.refuse(Failure(errno.EAGAIN, "what was to start the program was killed: try again"))
             return

@@ -23,6 +23,7 @@ FIRST_OWN = 10
 MAX_DESCRIPTORS = 8
 REPEAT_MS = 10
 OOM_PROGRAM = b"1000"
+MAX_OFFERS, OFFER_MS = 50, 2
 MSG_CMSG_CLOEXEC = 0x40000000
 RESET_SIGNALS = frozenset(signal.valid_signals()) - {signal.SIGKILL, signal.SIGSTOP}
 
@@ -32,6 +33,23 @@ def candidates(name, env):
         return [name]
     folders = env.get(b"PATH", b"").split(b":") if name else []
     return [(folder or b".") + b"/" + name for folder in folders]
+
+
+def offer_to_oom_killer(pid):
+    """Makes a process the first to die when memory runs out. False when it cannot be written to (now)."""
+    try:
+        descriptor = os.open("/proc/%d/oom_score_adj" % pid, os.O_WRONLY)
+    except OSError:
+        # Never, for a program that its own user may not read: it keeps the score of a supervisor, above the agent's.
+        return False
+    try:
+        os.write(descriptor, OOM_PROGRAM)
+    except OSError:
+        # It has ended.
+        return False
+    finally:
+        os.close(descriptor)
+    return True
 
 
 class NoProgram(Exception):
@@ -71,6 +89,8 @@ class Supervisor:
         self.alive = False
         self.killing = False
         self.owned = True
+        # How often the leader is still to be tried to offer.
+        self.offers = 0
 
     def tell(self, *message):
         try:
@@ -129,21 +149,17 @@ class Supervisor:
         else:
             self.alive = True
             self.reaped = False
-            self.offer_to_oom_killer()
+            # For a moment after its exec a program is not yet its user's to write to.
+            self.offers = 0 if offer_to_oom_killer(self.leader) else MAX_OFFERS
             self.tell("started", self.leader)
 
-    def offer_to_oom_killer(self):
-        try:
-            descriptor = os.open("/proc/%d/oom_score_adj" % self.leader, os.O_WRONLY)
-        except OSError:
-            # Dead already, or not readable by its own user: it keeps the score of a supervisor, above the agent's.
-            return
-        try:
-            os.write(descriptor, OOM_PROGRAM)
-        except OSError:
-            pass
-        finally:
-            os.close(descriptor)
+    def offer_tree(self):
+        """Once more, and then with what the program has started meanwhile."""
+        self.offers -= 1
+        if offer_to_oom_killer(self.leader):
+            self.offers = 0
+            for entry in descendants():
+                offer_to_oom_killer(entry.pid)
 
     def kill(self, ticket, number, scope):
         if not self.alive:
@@ -186,13 +202,20 @@ class Supervisor:
                 cpu = int((usage.ru_utime + usage.ru_stime) * 1000)
                 self.tell("exited", code, number, cpu, usage.ru_maxrss * 1024)
 
+    def patience(self):
+        """How long to wait, in milliseconds. A kill is repeated: a process may have been missed while it forked."""
+        if not self.alive:
+            return None
+        if self.killing:
+            return REPEAT_MS
+        return OFFER_MS if self.offers and not self.reaped else None
+
     def run(self, wakeup):
         poller = select.poll()
         poller.register(wakeup, select.POLLIN)
         poller.register(self.control.fileno(), select.POLLIN)
         while self.owned or self.alive:
-            # A kill is repeated until it has left nobody: a process may have been missed while it forked.
-            ready = [descriptor for descriptor, _ in poller.poll(REPEAT_MS if self.killing and self.alive else None)]
+            ready = [descriptor for descriptor, _ in poller.poll(self.patience())]
             if wakeup in ready:
                 os.read(wakeup, 4096)
             if self.owned and self.control.fileno() in ready:
@@ -201,6 +224,8 @@ class Supervisor:
                     poller.unregister(self.control.fileno())
             if self.killing and self.alive:
                 kill_each(descendants)
+            elif self.offers and self.alive and not self.reaped:
+                self.offer_tree()
             self.reap()
 
 

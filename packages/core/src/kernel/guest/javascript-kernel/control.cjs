@@ -2,6 +2,9 @@ const { Worker } = require("node:worker_threads");
 const { phases } = require("./phases.cjs");
 const { writeAll } = require("./streams.cjs");
 
+/** What the cell has due by then runs first: a loop in it would keep the next cell from its start. */
+const imminentMs = 5;
+
 /** Lines of JSON from the host, by way of the thread that reads them, and to it on descriptor 4. */
 class Control {
   /** The phase of the cell that the host has sent last, and its id. */
@@ -25,7 +28,7 @@ class Control {
   listen({ onCell, onCancel }) {
     this.#reader.on("message", ({ cell, cancel }) => {
       if (cell !== undefined) onCell(JSON.parse(cell));
-      else if (this.#takesCancel(cancel)) onCancel(cancel);
+      else setTimeout(() => this.#takesCancel(cancel) && onCancel(cancel), imminentMs);
     });
   }
 

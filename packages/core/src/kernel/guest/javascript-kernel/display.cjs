@@ -3,26 +3,29 @@ const { jsonText } = require("./json-text.cjs");
 
 const longestText = 1_000_000;
 const longestForm = 12_000_000;
+const longestBundle = 16_000_000;
 /** JSON up to here is shown whole. */
 const longestWhole = 100_000;
 const ownForms = Symbol.for("Jupyter.display");
 
 /** Every form of a value by MIME type as JSON text. */
 function bundle(value, json = jsonText(value)) {
-  return jsonText(encode({ "text/plain": text(value, json), ...formsOf(value) }));
+  return JSON.stringify({ "text/plain": text(value, json), ...formsOf(value) });
 }
 
 /** A bundle that the user has made. */
 function rawBundle(forms) {
   const encoded = encode(forms);
-  const made = jsonText(encoded);
+  const made = jsonText(encoded, longestBundle);
   if (made === undefined || Array.isArray(encoded)) throw new TypeError("display: a raw bundle is an object of JSON");
   return made;
 }
 
 function formsOf(value) {
   try {
-    return typeof value?.[ownForms] === "function" ? encode(value[ownForms]()) : {};
+    if (typeof value?.[ownForms] !== "function") return {};
+    const forms = encode(value[ownForms]());
+    return jsonText(forms, longestBundle) === undefined ? {} : forms;
   } catch {
     // As in every notebook: forms that fail are left out, the text is shown.
     return {};
@@ -44,8 +47,9 @@ function fits(mime, form) {
   return false;
 }
 
-/** As `console.log` shows it inside an object, cut, whatever its own code does. */
+/** As `console.log` shows it, cut, whatever its own code does. */
 function text(value, json) {
+  if (typeof value === "string") return cut(value);
   const depth = json !== undefined && json.length <= longestWhole ? 20 : 2;
   try {
     return cut(inspect(value, { depth, maxStringLength: longestText }));

@@ -1,7 +1,7 @@
 const { Session } = require("node:inspector");
 const { types } = require("node:util");
 const { promiseHooks } = require("node:v8");
-const { hooks } = require("./hooks.cjs");
+const { hooks, hooksSymbol } = require("./hooks.cjs");
 
 const group = "cell";
 
@@ -76,7 +76,7 @@ class Evaluator {
     };
     await this.#post("Runtime.callFunctionOn", {
       objectId: told.objectId,
-      functionDeclaration: 'function () { "use strict"; __sandkit__.give(this); }',
+      functionDeclaration: `function () { "use strict"; globalThis[Symbol.for("${hooksSymbol}")].give(this); }`,
     });
     return real;
   }

@@ -6,14 +6,12 @@ const longestMessage = 100_000;
 /** Frames that are not the user's. */
 const ours = /\bsandkit:|\bnode:inspector\b/;
 const internal = /^\s+at (?:.*\()?node:/;
-/** What the lines of a cell were before it became JavaScript, by its name. */
-const originals = new Map();
 
-/** Has stacks show lines as the user wrote them, without the frames that run cells, wherever they are printed. */
+/** Has stacks be without the frames that run cells, wherever they are printed. */
 function installStacks() {
   Error.prepareStackTrace = (error, frames) => {
     const shown = frames.map((frame) => `\n    at ${frame}`).filter((frame) => !ours.test(frame));
-    return header(error) + shown.map(withOriginalLine).join("");
+    return header(error) + shown.join("");
   };
 }
 
@@ -25,17 +23,6 @@ function header(error) {
   } catch {
     return "Error";
   }
-}
-
-function rememberLines(name, lines) {
-  if (lines) originals.set(name, lines);
-}
-
-function withOriginalLine(frame) {
-  return frame.replace(/(<cell-\d+>):(\d+)/g, (whole, name, line) => {
-    const original = originals.get(name)?.[line - 1];
-    return original === undefined ? whole : `${name}:${original}`;
-  });
 }
 
 /** Name, message and traceback of what was thrown, with the frames of the cells and what they called. */
@@ -67,8 +54,9 @@ function trace(error, isError, { place, name, code }) {
   const lines = told.split("\n").filter((line) => !internal.test(line));
   if (!place || lines.some((line) => line.includes("    at "))) return lines.join("\n");
   const shown = code.split("\n")[place.line - 1];
-  const at = withOriginalLine(`${name}:${place.line}`);
-  return [at, shown, `${" ".repeat(place.column)}^`, ...lines].filter((line) => line !== undefined).join("\n");
+  return [`${name}:${place.line}`, shown, `${" ".repeat(place.column)}^`, ...lines]
+    .filter((line) => line !== undefined)
+    .join("\n");
 }
 
 function guarded(read) {
@@ -79,4 +67,4 @@ function guarded(read) {
   }
 }
 
-module.exports = { describe, installStacks, rememberLines };
+module.exports = { describe, installStacks };

@@ -1,6 +1,6 @@
 const { defineGlobal } = require("./hooks.cjs");
 const { bundle, rawBundle } = require("./display.cjs");
-const { describe, installStacks, rememberLines } = require("./failures.cjs");
+const { describe, installStacks } = require("./failures.cjs");
 const { jsonText } = require("./json-text.cjs");
 const { followWorkingDirectory } = require("./modules.cjs");
 
@@ -39,28 +39,27 @@ class Kernel {
     this.#control.send('{"ready":true}');
   }
 
-  async #run({ id, code, quiet, lines, failure }) {
+  async #run({ id, code, hasValue }) {
     this.#count += 1;
-    const cell = { id, name: `<cell-${this.#count}>`, code, outcome: undefined };
+    const cell = { id, name: `cell-${this.#count}`, code, outcome: undefined };
     this.#cell = cell;
     this.#left = longestOutputs;
     this.#arm();
     followWorkingDirectory();
-    rememberLines(cell.name, lines);
     for (const forms of this.#early.splice(0)) this.#show(forms);
-    const outcome = failure ? { error: failure } : await this.#evaluate(cell, quiet).catch(failed);
+    const outcome = await this.#evaluate(cell, hasValue).catch(failed);
     // Rejections that nobody handles are told of by now.
     setImmediate(() => this.#finish(cell, outcome));
   }
 
   /** Runs the code and shows its value; what to tell of its end. */
-  async #evaluate(cell, quiet) {
+  async #evaluate(cell, hasValue) {
     const ended = await this.#evaluator.evaluate(`${cell.code}\n//# sourceURL=${cell.name}`);
     if (cell !== this.#cell) return undefined;
     if ("error" in ended)
       return ended.error === exit ? undefined : { error: describe(ended.error, { ...ended, ...cell }) };
     if (!("value" in ended)) return undefined;
-    if (quiet || ended.value === undefined) return {};
+    if (!hasValue || ended.value === undefined) return {};
     const value = jsonText(ended.value);
     this.#show(bundle(ended.value, value));
     return { value };

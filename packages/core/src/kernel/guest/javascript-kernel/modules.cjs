@@ -1,27 +1,27 @@
 const Module = require("node:module");
+const { createRequire } = Module;
 const { join } = require("node:path");
 const { pathToFileURL } = require("node:url");
 const { defineGlobal, hooks } = require("./hooks.cjs");
 
 let folder;
-let load;
 
-hooks.import = (specifier, options) => load(specifier, options);
-hooks.importNames = importNames;
-hooks.meta = () => {
+hooks.names = importNames;
+Object.defineProperty(hooks, "meta", { get: importMeta });
+
+function importMeta() {
   const filename = join(folder, "cell.mjs");
-  const { require } = scope(folder);
-  const resolve = (specifier) => toUrl(require.resolve(specifier));
+  const resolve = (specifier) => toUrl(createRequire(filename).resolve(specifier));
   return { dirname: folder, filename, resolve, url: pathToFileURL(filename).href };
-};
+}
 
 /** Has cells find modules from the working directory, as a program in it does. */
 function followWorkingDirectory() {
   const current = workingDirectory();
   if (current === folder) return;
   folder = current;
-  const { module, require, load: loadHere } = scope(folder);
-  load = loadHere;
+  const { module, require, load } = scope(folder);
+  hooks.load = load;
   process.mainModule = module;
   require.main = module;
   process.argv = [process.execPath, module.filename];
@@ -52,7 +52,7 @@ function scope(directory) {
 
 /** The names of a module that a declaration asks for. Those of CommonJS need not be known beforehand. */
 async function importNames(specifier, names, options) {
-  const namespace = await load(specifier, options);
+  const namespace = await hooks.load(specifier, options);
   return Object.fromEntries(names.map((name) => [name, namedExport(namespace, name, specifier)]));
 }
 

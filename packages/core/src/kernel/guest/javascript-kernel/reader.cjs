@@ -59,8 +59,10 @@ function terminate(id) {
     });
   const spend = () => {
     spent = false;
-    main.post("Runtime.evaluate", { expression: "0" }, () => {
+    main.post("Runtime.evaluate", { expression: "0" }, (error, answer) => {
       spent = true;
+      // What evaluates to its end is not being terminated: the answer to the request itself may have been lost.
+      ended ||= !error && answer.result.value === 0;
     });
   };
   const settle = (turn) => {

@@ -1,0 +1,39 @@
+import { DockerSandbox } from "@mastra/docker";
+import { label } from "./bench-engine.mjs";
+
+let made = 0;
+
+/**
+ * A sandbox of @mastra/docker on the same image, started.
+ * @param {string} image
+ */
+export async function startRival(image) {
+  const name = `sandkit-bench-${process.pid}-${made++}`;
+  const sandbox = new DockerSandbox({ id: name, name, image, labels: { [label]: String(process.pid) } });
+  await sandbox._start();
+  return sandbox;
+}
+
+/**
+ * A command through its API.
+ * @param {DockerSandbox} sandbox
+ * @param {string} command
+ * @param {string[]} [args]
+ * @param {import("@mastra/core/workspace").ExecuteCommandOptions} [options]
+ */
+export function rivalCommand(sandbox, command, args = [], options = {}) {
+  if (!sandbox.executeCommand) throw new Error("this version of @mastra/docker has no executeCommand");
+  return sandbox.executeCommand(command, args, options);
+}
+
+/**
+ * The same; throws unless it ended with 0.
+ * @param {DockerSandbox} sandbox
+ * @param {string} command
+ * @param {string[]} [args]
+ */
+export async function rivalExec(sandbox, command, args = []) {
+  const { exitCode, stdout } = await rivalCommand(sandbox, command, args);
+  if (exitCode !== 0) throw new Error(`@mastra/docker ${command}: exit code ${exitCode}`);
+  return stdout;
+}

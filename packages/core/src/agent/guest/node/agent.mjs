@@ -1,0 +1,232 @@
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
+import { constants as system } from "node:os";
+import { Channel } from "./channel.mjs";
+import { AgentFailure, about, describeFailure } from "./failure.mjs";
+import { makeDirectory, makeSymlink, moveFile, removeFile, statFile } from "./files.mjs";
+import { frameType, laneNumber, maxStreams, ProtocolError } from "./frames.mjs";
+import { IncomingLane, OutgoingLane } from "./lanes.mjs";
+import { Lifetime } from "./lifetime.mjs";
+import { listFiles } from "./list-files.mjs";
+import { Pipes } from "./pipes.mjs";
+import { Program, spawnLanes } from "./program.mjs";
+import { readFileRange } from "./read-file.mjs";
+import { checkRequest, parseRequest, requireText } from "./requests.mjs";
+import { Trees } from "./trees.mjs";
+import { dropUnfinished, writeFile } from "./write-file.mjs";
+
+/** How long everything may take to die, and the host to read the last words. */
+const endMs = 2_000;
+
+/** What a host may send beside requests and pings. */
+const ofLanes = new Set([frameType.data, frameType.end, frameType.credit, frameType.cancel]);
+/** Requests that are answered at once and have no lanes. */
+const simple = { stat: statFile, mkdir: makeDirectory, move: moveFile, remove: removeFile, symlink: makeSymlink };
+/** Requests that go on after their answer. */
+const sending = { read: readFileRange, list: listFiles };
+
+/** Serves one host until that leaves, or the end of its own life. */
+export class Agent {
+  channel = new Channel();
+  workdir = "/";
+  env = { ...process.env };
+  pipes = new Pipes(this.env);
+  trees;
+  #streams = new Map();
+  #programs = new Set();
+  #lastStream = -1;
+  #greeted = false;
+  #ending = false;
+  #lifetime = new Lifetime(
+    (reason, message) => this.end(reason, message),
+    () => [...this.#programs].some((program) => program.counts),
+  );
+
+  /** @param sole Whether everything else in this pid namespace comes from here. */
+  constructor(sole) {
+    this.trees = new Trees(sole, this.pipes.helpers);
+    this.channel.onRoom = () => {
+      for (const stream of this.#streams.values()) for (const lane of stream.outgoing.values()) lane.onRoom();
+    };
+    this.channel.listen({
+      frame: (frame) => this.#hear(frame),
+      broken: (error) => this.end("protocol", error.message),
+      ended: () => this.end(null),
+    });
+  }
+
+  /** Says farewell, if there is a reason for it, ends every program and then this process. */
+  async end(reason, message = "") {
+    if (this.#ending) return;
+    this.#ending = true;
+    if (reason !== null) this.channel.sendJson(frameType.farewell, 0, { reason, message });
+    dropUnfinished();
+    await Promise.all([this.trees.endAll(endMs), reason === null ? undefined : this.channel.flush(endMs)]);
+    process.exit(0);
+  }
+
+  programOver(program, stream) {
+    this.#programs.delete(program);
+    if (program.counts) this.#lifetime.use();
+    stream.programOver = true;
+    this.#forget(stream);
+  }
+
+  #hear({ type, lane, stream: id, payload }) {
+    if (this.#ending) return;
+    if (type === frameType.ping) {
+      if (payload[0] === 1) this.#lifetime.use();
+      this.channel.send(frameType.pong, 0, 0, Buffer.alloc(0));
+      return;
+    }
+    if (type === frameType.request) return this.#request(id, payload);
+    if (!ofLanes.has(type)) throw new ProtocolError(`a host sends no frame of type ${type}`);
+    const stream = this.#streams.get(id);
+    if (!stream) {
+      if (id > this.#lastStream) throw new ProtocolError(`stream ${id} was never opened`);
+      return;
+    }
+    this.#onLane(stream, type, lane, payload);
+  }
+
+  #onLane(stream, type, number, payload) {
+    const [incoming, outgoing] = [stream.incoming.get(number), stream.outgoing.get(number)];
+    if (type === frameType.data && incoming) incoming.add(payload);
+    else if (type === frameType.end && incoming) incoming.end(payload);
+    else if (type === frameType.cancel && incoming) incoming.cancel();
+    else if (type === frameType.cancel && outgoing) outgoing.cancel();
+    else if (type === frameType.credit && outgoing) outgoing.grant(payload);
+    else throw new ProtocolError(`a frame of type ${type} came for lane ${number} of stream ${stream.id}`);
+  }
+
+  #request(id, payload) {
+    const request = parseRequest(payload);
+    const isHello = request.op === "hello";
+    if (isHello === this.#greeted || isHello !== (id === 0)) throw new ProtocolError("hello comes first, once");
+    if (id <= this.#lastStream && !isHello) throw new ProtocolError(`stream ${id} was used before`);
+    this.#lastStream = Math.max(id, this.#lastStream);
+    this.#lifetime.use();
+    if (this.#streams.size >= maxStreams) {
+      const error = { errno: "EAGAIN", message: `${maxStreams} streams are open already` };
+      this.channel.sendJson(frameType.response, id, { error });
+      return;
+    }
+    const stream = this.#open(id, request);
+    this.#serve(stream, request, payload).catch((error) => this.end("protocol", `the agent failed: ${error.stack}`));
+  }
+
+  #open(id, request) {
+    const lanes = lanesOf(request);
+    const stream = {
+      id,
+      incoming: new Map(lanes.incoming.map((lane) => [lane, new IncomingLane(this.channel, id, lane)])),
+      outgoing: new Map(lanes.outgoing.map((lane) => [lane, new OutgoingLane(this.channel, id, lane)])),
+      program: undefined,
+      programOver: false,
+    };
+    this.#streams.set(id, stream);
+    return stream;
+  }
+
+  async #serve(stream, request, payload) {
+    let goOn;
+    try {
+      checkRequest(request);
+      requireText(payload);
+      const ok = await this.#answer(stream, request);
+      goOn = typeof ok === "function" ? ok : undefined;
+      this.channel.sendJson(frameType.response, stream.id, { ok: goOn ? {} : ok });
+    } catch (error) {
+      for (const lane of stream.incoming.values()) lane.close();
+      this.channel.sendJson(frameType.response, stream.id, { error: describeFailure(error) });
+      this.#streams.delete(stream.id);
+      if (stream.program) this.#programs.delete(stream.program);
+      return;
+    }
+    if (request.op === "spawn") return;
+    await goOn?.();
+    this.#streams.delete(stream.id);
+    if (request.op === "shutdown") this.end("shutdown", "as it was asked");
+  }
+
+  #answer(stream, request) {
+    if (request.op in simple) return simple[request.op](request);
+    if (request.op in sending) return sending[request.op](request, stream);
+    if (request.op === "write") return writeFile(request, stream);
+    if (request.op === "spawn") return this.#spawn(stream, request);
+    if (request.op === "kill") return this.#kill(request);
+    if (request.op === "hello") return this.#greet(request);
+    if (request.op === "info") return this.#info();
+    if (request.op === "resize") this.#resize(request);
+    if (request.op === "extend") this.#lifetime.extend(request.ttlMs);
+    return {};
+  }
+
+  #greet({ workdir, env, directories, ttlMs, idleMs }) {
+    for (const folder of [workdir, ...directories]) about(folder, () => mkdirSync(folder, { recursive: true }));
+    this.#greeted = true;
+    this.workdir = workdir;
+    Object.assign(this.env, env);
+    this.#lifetime.begin(ttlMs, idleMs);
+    this.pipes.refill();
+    return {
+      version: 1,
+      runtime: `node ${process.versions.node}`,
+      killTree: "emulated",
+      pty: false,
+      workdir,
+      startedAt: Math.floor(Date.now() - process.uptime() * 1000),
+    };
+  }
+
+  async #spawn(stream, request) {
+    const program = new Program(this, stream, request);
+    stream.program = program;
+    this.#programs.add(program);
+    for (const lane of stream.outgoing.values()) lane.onEnd = () => this.#forget(stream);
+    return { pid: await program.started };
+  }
+
+  /** A spawn is over when its tree is gone and its outputs have ended. */
+  #forget(stream) {
+    const ended = [...stream.outgoing.values()].every((lane) => lane.ended);
+    if (stream.programOver && ended) this.#streams.delete(stream.id);
+  }
+
+  async #kill({ process: id, signal, scope }) {
+    const program = this.#streams.get(id)?.program;
+    if (program) await program.kill(signal, scope);
+    else if (id > this.#lastStream) throw new AgentFailure("EINVAL", `stream ${id} is no process`);
+    else if (!(signal in system.signals)) throw new AgentFailure("EINVAL", `"${signal}" is no signal`);
+    return {};
+  }
+
+  #resize({ process: id }) {
+    if (this.#streams.get(id)?.program) throw new AgentFailure("ENOTSUP", "an agent without Python has no terminals");
+  }
+
+  #info() {
+    const has = (name) =>
+      (this.env.PATH ?? "").split(":").some((folder) => {
+        try {
+          accessSync(`${folder || "."}/${name}`, constants.X_OK);
+          return statSync(`${folder || "."}/${name}`).isFile();
+        } catch (error) {
+          if (typeof error.code !== "string") throw error;
+          return false;
+        }
+      });
+    return {
+      shells: ["sh", "bash"].filter(has),
+      interpreters: ["python3", "node"].filter(has),
+      expiresAt: this.#lifetime.expiresAt,
+    };
+  }
+}
+
+function lanesOf(request) {
+  if (request.op === "spawn") return spawnLanes(request);
+  return {
+    incoming: request.op === "write" ? [laneNumber.in] : [],
+    outgoing: request.op === "read" || request.op === "list" ? [laneNumber.out] : [],
+  };
+}

@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { accessSync, closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { AgentFailure } from "./failure.mjs";
+
+const batch = 16;
+const low = 6;
+
+/**
+ * Real pipes, which Node has no call for: its own are sockets, so that a program could not open `/dev/stdout`.
+ * Named pipes are made a batch at a time, opened, and their names removed at once.
+ */
+export class Pipes {
+  /** Pids of the helpers that run now. */
+  helpers = new Set();
+  #ready = [];
+  #making = null;
+  #missing = false;
+  #env;
+
+  constructor(env) {
+    this.#env = env;
+  }
+
+  /** Two descriptors of a new pipe, `mine` of which does not block; null where there are none to be had. */
+  async take(direction) {
+    if (this.#ready.length === 0 && !this.#missing) await this.refill();
+    const pipe = this.#ready.pop();
+    if (this.#ready.length < low && !this.#missing) this.refill();
+    if (pipe === undefined && this.#missing) return null;
+    if (pipe === undefined) throw new AgentFailure("EMFILE", "no descriptors are left for pipes");
+    const path = `/proc/self/fd/${pipe}`;
+    const [mine, theirs] =
+      direction === "in" ? [constants.O_WRONLY, constants.O_RDONLY] : [constants.O_RDONLY, constants.O_WRONLY];
+    const ends = { mine: -1, theirs: -1 };
+    try {
+      ends.mine = openSync(path, mine | constants.O_NONBLOCK);
+      ends.theirs = openSync(path, theirs);
+      return ends;
+    } catch (error) {
+      if (ends.mine >= 0) closeSync(ends.mine);
+      throw error;
+    } finally {
+      closeSync(pipe);
+    }
+  }
+
+  refill() {
+    this.#making ??= this.#make().finally(() => {
+      this.#making = null;
+    });
+    return this.#making;
+  }
+
+  async #make() {
+    const folder = privateFolder();
+    if (folder === null) {
+      this.#missing = true;
+      return;
+    }
+    const names = Array.from({ length: batch }, (_, index) => `${folder}/${index}`);
+    try {
+      const made = await new Promise((resolve) => {
+        const helper = spawn("mkfifo", ["-m", "600", ...names], { env: this.#env, stdio: "ignore" });
+        if (helper.pid !== undefined) this.helpers.add(helper.pid);
+        helper.on("error", (error) => {
+          // Anything else may be better the next time.
+          this.#missing = error.code === "ENOENT";
+          resolve(false);
+        });
+        helper.on("exit", (code) => {
+          this.helpers.delete(helper.pid);
+          resolve(code === 0);
+        });
+      });
+      if (made) for (const name of names) this.#open(name);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  #open(name) {
+    try {
+      this.#ready.push(openSync(name, constants.O_RDWR | constants.O_NONBLOCK));
+    } catch (error) {
+      // Those that there are must do; without any, the program that asks is told.
+      if (error.code !== "EMFILE" && error.code !== "ENFILE") throw error;
+    }
+  }
+}
+
+function privateFolder() {
+  for (const parent of ["/dev/shm", tmpdir(), process.cwd()]) {
+    try {
+      accessSync(parent, constants.W_OK);
+      return mkdtempSync(`${parent}/.sandkit-`);
+    } catch (error) {
+      // The next one may do; without any, programs get Node's sockets.
+      if (typeof error.code !== "string") throw error;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,40 @@
+import type { Duplex } from "node:stream";
+import { agentCommand, bridgeCommand } from "@sandkit/core";
+import type { EngineClient } from "./engine/client.js";
+import { onEngine, refusal } from "./errors.js";
+import type { ImageFacts } from "./image-store.js";
+import { plainCommand } from "./plain/plain-session.js";
+import type { SandboxPlan } from "./plan-sandbox.js";
+
+/** The argument list of a sandbox's first program. */
+export async function firstCommand(
+  image: ImageFacts,
+  plan: SandboxPlan,
+  detached: boolean,
+): Promise<readonly string[]> {
+  if (image.first !== "python" && detached) {
+    throw refusal("UNSUPPORTED", `option "lifetime.detached" needs python3 in the image: ${image.reference} has none`);
+  }
+  if (plan.unsafeRoot && detached) {
+    // The agent takes a client that is root for the owner, and so would be every program.
+    throw refusal("UNSUPPORTED", 'option "lifetime.detached" does not go together with "unsafeRoot": leave out one');
+  }
+  if (image.first === "shell") return plainCommand;
+  if (image.first === "node") {
+    if (plan.unsafeRoot) {
+      // The agent in JavaScript is kept from the programs beside it by giving up root.
+      throw refusal("UNSUPPORTED", `"unsafeRoot" needs python3 in the image: ${image.reference} has none`);
+    }
+    const [uid = "", gid = ""] = plan.user.split(":");
+    return agentCommand("node", ["--uid", uid, "--gid", gid]);
+  }
+  return agentCommand("python", detached ? ["detached"] : []);
+}
+
+/** A client's way to the agent of a detached sandbox: a program beside it, as root, whom the agent believes. */
+export function bridgeStreams(engine: EngineClient, container: string, sandboxId: string): Promise<Duplex> {
+  const context = { operation: "attach", subject: `container ${container}`, sandboxId };
+  return onEngine(context, async () =>
+    engine.exec(container, { Cmd: [...(await bridgeCommand())], User: "0:0", WorkingDir: "/" }),
+  );
+}

@@ -1,0 +1,43 @@
+import { type Capabilities, capabilities } from "@sandkit/core";
+import type { DockerOptions } from "./options.js";
+
+/** How strongly a runtime of the engine separates its containers from the machine. */
+export function isolationOf(runtime: string | undefined): Capabilities["isolation"] {
+  return runtime?.startsWith("runsc") ? "gvisor" : "container";
+}
+
+/** What the best image gives; kernels, terminal and tree kill are narrowed to what the session finds in its box. */
+export function dockerCapabilities(options: DockerOptions, runtime = options.runtime): Capabilities {
+  return capabilities({
+    isolation: isolationOf(runtime),
+    features: {
+      exec: "native",
+      "exec.argv": "native",
+      "exec.stdin": "native",
+      "exec.stderr": "native",
+      "exec.stream": "native",
+      "exec.killTree": "native",
+      "exec.pty": "native",
+      "process.background": "native",
+      files: "native",
+      "files.stream": "native",
+      "files.symlink": "native",
+      "kernel.python": "native",
+      "kernel.javascript": "native",
+      "kernel.bash": "native",
+      "kernel.interrupt": "native",
+      "network.none": "native",
+      "network.full": options.unsafeBridge ? "native" : false,
+      "resources.memory": "native",
+      "resources.cpu": "native",
+      // Root writes to the image's own file system, which no engine caps everywhere.
+      "resources.disk": options.unsafeRoot ? false : "native",
+      "resources.pids": "native",
+      "lifetime.ttl": "native",
+      "lifetime.idle": "native",
+      "lifetime.detached": "native",
+      attach: "native",
+      list: "native",
+    },
+  });
+}

@@ -1,0 +1,94 @@
+import { SandboxError } from "@sandkit/core";
+import { buildTemplate, builtName } from "./build-template.js";
+import type { EngineClient } from "./engine/client.js";
+import { engineError, providerName, statusOf } from "./errors.js";
+import type { FirstProgram } from "./hardening.js";
+import { probeImage } from "./probe-image.js";
+import { pullImage } from "./pull-image.js";
+import { SharedWork } from "./shared-work.js";
+import type { Template } from "./templates.js";
+
+/** What is known of an image that is on the engine. */
+export interface ImageFacts {
+  /** Of its content; a container made by it cannot get another image. */
+  readonly id: string;
+  readonly reference: string;
+  /** As `NAME=value`. */
+  readonly env: readonly string[];
+  /** Directories that it declares as volumes. */
+  readonly volumes: readonly string[];
+  /** What a sandbox of it starts with. */
+  readonly first: FirstProgram;
+}
+
+type Asker = {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((message: string) => void) | undefined;
+};
+
+/** Label of an image that says what its sandboxes start with, so that nobody has to look. */
+const agentLabel = "sandkit.agent";
+
+/** Brings images onto the engine and knows what is in them. */
+export class ImageStore {
+  readonly #pull: "missing" | "never";
+  readonly #fetching = new SharedWork<void>();
+  readonly #probing = new SharedWork<FirstProgram>();
+  readonly #first = new Map<string, FirstProgram>();
+
+  constructor(pull: "missing" | "never" = "missing") {
+    this.#pull = pull;
+  }
+
+  /** @throws SandboxError `NOT_FOUND`, `UNAVAILABLE`; or the reason of the signal */
+  async prepare(engine: EngineClient, template: Template, asker: Asker): Promise<ImageFacts> {
+    const reference = template.build ? builtName(template) : template.image;
+    let found = await inspectImage(engine, reference);
+    if (!found) {
+      await this.#bring(engine, template, reference, asker);
+      found = await inspectImage(engine, reference);
+    }
+    if (!found) throw missing(template, reference);
+    const { Id: id, Config: config } = found;
+    const facts = {
+      id,
+      reference,
+      env: config?.Env ?? [],
+      volumes: Object.keys(config?.Volumes ?? {}),
+    };
+    const known = template.first ?? this.#first.get(id) ?? declared(config?.Labels?.[agentLabel]);
+    const first = known ?? (await this.#probing.run(id, asker, (job) => probeImage(engine, id, job)));
+    this.#first.set(id, first);
+    return { ...facts, first };
+  }
+
+  async #bring(engine: EngineClient, template: Template, reference: string, asker: Asker): Promise<void> {
+    if (this.#pull === "never") throw missing(template, reference);
+    await this.#fetching.run(reference, asker, async (job) => {
+      const { image } = template;
+      if (!(await inspectImage(engine, image))) await pullImage(engine, image, job);
+      if (template.build) await buildTemplate(engine, template, job);
+    });
+  }
+}
+
+function declared(label: string | undefined): FirstProgram | undefined {
+  return label === "python" || label === "node" || label === "shell" ? label : undefined;
+}
+
+async function inspectImage(engine: EngineClient, reference: string) {
+  try {
+    return await engine.dockerode.getImage(reference).inspect();
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined;
+    throw engineError(error, { operation: "create", subject: `image ${reference}` });
+  }
+}
+
+function missing(template: Template, reference: string): SandboxError {
+  return new SandboxError(
+    "NOT_FOUND",
+    `image "${reference}" is not on the engine: run "docker pull ${template.image}", or leave out pull: "never"`,
+    { provider: providerName, operation: "create" },
+  );
+}

@@ -1,0 +1,60 @@
+import type Dockerode from "dockerode";
+import { z } from "zod";
+
+const user = z.string().regex(/^\d+:\d+$/, 'must be numeric, like "1000:1000"');
+const runtime = z.string().regex(/^[\w.-]+$/);
+
+/** Options of the provider itself, for config files and programs alike. */
+export const optionsSchema = z
+  .strictObject({
+    host: z.string().min(1).optional().meta({
+      description: "Where the engine listens, as in DOCKER_HOST; default: DOCKER_HOST, context, usual sockets",
+    }),
+    dockerode: z
+      .custom<Dockerode | Dockerode.DockerOptions>((value) => typeof value === "object" && value !== null)
+      .optional()
+      .meta({ description: "A dockerode instance, or its options; in programs only" }),
+    images: z
+      .record(z.string().min(1), z.string().min(1))
+      .optional()
+      .meta({ description: "Image of a template, instead of the default: { python: 'registry/python@sha256:…' }" }),
+    pull: z.enum(["missing", "never"]).optional().meta({
+      description: "Whether a missing image is pulled (or built, where its template says so); default missing",
+    }),
+    runtime: runtime
+      .optional()
+      .meta({ description: "Runtime of the engine, such as runsc (gVisor); default: its own" }),
+    memoryMiB: z.int().min(1).optional().meta({ description: "Memory of each sandbox, files included; default 2048" }),
+    diskMiB: z.int().min(1).optional().meta({ description: "Writable space, which counts as memory; default: half" }),
+    cpus: z.number().positive().optional().meta({ description: "Processors of each sandbox; default 2, or all" }),
+    pids: z.int().min(16).optional().meta({ description: "Processes of each sandbox; default 512" }),
+    leaseMs: z
+      .int()
+      .min(1_000)
+      .max(2_147_483_647)
+      .optional()
+      .meta({ description: "How long a detached sandbox outlives its last client, in ms; default 300000" }),
+    unsafeRoot: z
+      .boolean()
+      .optional()
+      .meta({ description: "Programs run as root on a writable root without a cap on its size; default false" }),
+    unsafeBridge: z
+      .boolean()
+      .optional()
+      .meta({ description: "network: full joins the engine's bridge, which reaches this machine; default false" }),
+  })
+  .meta({ description: "Hardened containers on Docker, Podman, or what else speaks Docker's API" });
+
+/** Defaults for the sandboxes of a provider; `resources` of a create go before them. */
+export type DockerOptions = z.input<typeof optionsSchema>;
+
+/** What `native` of a create may say. */
+export const nativeSchema = z.strictObject({ user: user.optional(), runtime: runtime.optional() });
+
+/** `native` of a create. */
+export interface DockerNative {
+  /** Numeric `uid:gid` of all programs; default `1000:1000`. Root only with `unsafeRoot`. */
+  readonly user?: string | undefined;
+  /** Runtime of the engine for this sandbox. */
+  readonly runtime?: string | undefined;
+}

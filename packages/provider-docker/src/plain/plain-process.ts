@@ -1,0 +1,232 @@
+import { randomBytes, randomInt, randomUUID } from "node:crypto";
+import { constants } from "node:os";
+import { type ProcessExit, type ProviderProcess, SandboxError, type SpawnOptions } from "@sandkit/core";
+import { providerName } from "../errors.js";
+import { Deferred } from "./deferred.js";
+import { type EngineExec, type ExecPlace, lostSandbox, startInContainer } from "./engine-exec.js";
+import { runGuest } from "./guest-run.js";
+import { guestSource } from "./guest-source.js";
+import { OutputPipe } from "./output-pipe.js";
+import { type SpawnEnd, SpawnReport } from "./spawn-report.js";
+import { splitStreams } from "./split-streams.js";
+
+/** How long after the program's end its outputs may be silent before they are taken to be over, in milliseconds. */
+const quietMs = 150;
+/** Between two looks whether what a program left behind still runs, in milliseconds. */
+const firstLookMs = 200;
+const lastLookMs = 2_000;
+
+/** A program started by the engine, and what grew from it. */
+export class PlainProcess implements ProviderProcess {
+  readonly id = randomUUID();
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array>;
+  readonly exited: Promise<ProcessExit>;
+  readonly gone: Promise<void>;
+  readonly #place: ExecPlace;
+  readonly #mark: string;
+  readonly #exec: EngineExec;
+  readonly #report: SpawnReport;
+  readonly #outputs: readonly [OutputPipe, OutputPipe];
+  readonly #started = new Deferred<number>();
+  readonly #exited = new Deferred<ProcessExit>();
+  readonly #gone = new Deferred<void>();
+  readonly #sent = new Set<string>();
+  #pid = 0;
+  #heardAt = performance.now();
+  #over = false;
+  #stdoutBefore = "";
+
+  /** Starts a program. @throws SandboxError `FILE_NOT_FOUND` or `NOT_DIRECTORY` for a bad `cwd`; `SANDBOX_LOST` */
+  static async start(
+    place: ExecPlace,
+    command: readonly string[],
+    options: SpawnOptions & { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+  ): Promise<PlainProcess> {
+    const token = randomBytes(12).toString("hex");
+    // Below what a shell counts with, above what anybody would set.
+    const mark = String(randomInt(2 ** 40, 2 ** 47));
+    const [spawn, program] = await Promise.all([guestSource("spawn"), guestSource("program")]);
+    const merge = options.mergeStderr ? "merge" : "";
+    const args = ["sh", "-c", spawn, "sh", token, mark, merge, program, options.cwd, ...command];
+    const env = Object.entries(options.env).map(([name, value]) => `${name}=${value}`);
+    const exec = await startInContainer(place, args, { env, stdin: options.stdin });
+    const process = new PlainProcess(place, exec, token, mark);
+    process.#pid = await process.#started.promise.catch((refused) => {
+      throw refused instanceof SandboxError ? refused : badDirectory(String(refused), options.cwd, place.sandboxId);
+    });
+    return process;
+  }
+
+  private constructor(place: ExecPlace, exec: EngineExec, token: string, mark: string) {
+    this.#place = place;
+    this.#exec = exec;
+    this.#mark = mark;
+    const resume = () => exec.streams.resume();
+    this.#outputs = [new OutputPipe(resume), new OutputPipe(resume)];
+    const [stdout, stderr] = this.#outputs;
+    this.stdout = stdout.stream;
+    this.stderr = stderr.stream;
+    this.exited = this.#exited.promise;
+    this.gone = this.#gone.promise;
+    this.#report = new SpawnReport(token, {
+      started: (outcome) => {
+        if ("pid" in outcome) this.#started.resolve(outcome.pid);
+        else this.#started.reject(outcome.refused);
+      },
+      ended: (end) => this.#onEnd(end),
+      output: (bytes) => stderr.push(bytes),
+    });
+    splitStreams(exec.streams, {
+      stdout: (bytes) => {
+        this.#heardAt = performance.now();
+        if (!this.#report.begun) this.#stdoutBefore += Buffer.from(bytes).toString("utf8", 0, 1000);
+        stdout.push(bytes);
+      },
+      stderr: (bytes) => {
+        this.#heardAt = performance.now();
+        this.#report.push(bytes);
+      },
+      wanted: () => stdout.wanted && stderr.wanted,
+    });
+    exec.closed.then(() => this.#onClose());
+  }
+
+  get pid(): number {
+    return this.#pid;
+  }
+
+  async write(data: Uint8Array): Promise<void> {
+    const { streams } = this.#exec;
+    if (this.#over || streams.writableEnded || streams.destroyed) return;
+    await new Promise<void>((resolve) => {
+      // An error says that the program no longer reads, which is told by its end.
+      streams.write(data, () => resolve());
+      this.#exec.closed.then(resolve);
+      this.exited.then(
+        () => resolve(),
+        () => resolve(),
+      );
+    });
+  }
+
+  async closeStdin(): Promise<void> {
+    this.#exec.streams.end();
+  }
+
+  async kill(signal: string): Promise<void> {
+    this.#sent.add(signal);
+    if (await this.#tell(signal.replace(/^SIG/, ""))) this.#whenLast();
+  }
+
+  /** The sandbox was lost. */
+  abandon(): void {
+    const error = lostSandbox(this.#place.sandboxId);
+    this.#exited.reject(error);
+    this.#gone.reject(error);
+    this.#exec.streams.destroy();
+  }
+
+  /** Sends a signal to the whole tree, or none with `LOOK`; true when nothing of it is left. */
+  async #tell(signal: string): Promise<boolean> {
+    const { stdout } = await runGuest(this.#place, "kill", [this.#mark, signal]);
+    return stdout.toString("utf8").trim() === "gone";
+  }
+
+  #onEnd({ how, code, survived }: SpawnEnd): void {
+    this.#over = true;
+    const number = code - 128;
+    const signal = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+    // Not every shell says that a child was interrupted; that we did it says as much.
+    const signaled = signal !== undefined && (how !== "exited" || this.#sent.has(signal) || signal === "SIGPIPE");
+    this.#exited.resolve(signaled ? { exitCode: null, signal, oom: how === "oom" } : { exitCode: code });
+    if (survived) this.#watch();
+    else this.#gone.resolve();
+    this.#endWhenQuiet();
+  }
+
+  #whenLast(): void {
+    // Nothing is left, so the end is about to be told; it comes first.
+    this.exited.then(
+      () => this.#gone.resolve(),
+      (error) => this.#gone.reject(error),
+    );
+  }
+
+  /** What a program left behind is nobody's child that we could wait for. */
+  async #watch(): Promise<void> {
+    let settled = false;
+    const settle = () => {
+      settled = true;
+    };
+    this.gone.then(settle, settle);
+    for (let wait = firstLookMs; !settled; wait = Math.min(wait * 2, lastLookMs)) {
+      await new Promise((resolve) => setTimeout(resolve, wait).unref());
+      if (settled) return;
+      try {
+        if (await this.#tell("LOOK")) this.#gone.resolve();
+      } catch (error) {
+        this.#gone.reject(error);
+      }
+    }
+  }
+
+  /** A background child may hold the outputs open for ever; the program's own have come by the time nothing more does. */
+  #endWhenQuiet(): void {
+    const look = setInterval(() => {
+      const { streams } = this.#exec;
+      if (!streams.destroyed && (streams.isPaused() || performance.now() - this.#heardAt < quietMs)) return;
+      clearInterval(look);
+      streams.destroy();
+    }, quietMs / 3);
+    this.#exec.closed.then(() => clearInterval(look));
+  }
+
+  async #onClose(): Promise<void> {
+    this.#report.flush();
+    if (!this.#report.ended) await this.#endUntold();
+    for (const output of this.#outputs) output.end();
+  }
+
+  /** The streams closed before an end was told: our own program in there was killed, or the container. */
+  async #endUntold(): Promise<void> {
+    const code = await this.#exec.exitCode().catch(() => null);
+    const running = (await this.#place.engine.inspect(this.#place.container).catch(() => undefined))?.State.Running;
+    this.#over = true;
+    if (!this.#report.begun && running) {
+      this.#started.reject(
+        new SandboxError("UNAVAILABLE", `the engine did not start a shell: ${this.#stdoutBefore}`, {
+          provider: providerName,
+          operation: "exec",
+        }),
+      );
+    }
+    if (code === null || !running) {
+      const error = lostSandbox(this.#place.sandboxId);
+      this.#started.reject(error);
+      this.#exited.reject(error);
+      this.#gone.reject(error);
+      return;
+    }
+    this.#onEnd({ how: code > 128 ? "signaled" : "exited", code, survived: true });
+  }
+}
+
+function badDirectory(reason: string, cwd: string, sandboxId: string): SandboxError {
+  const details = { provider: providerName, operation: "exec", sandboxId };
+  const subject = `exec in ${JSON.stringify(cwd)}`;
+  switch (reason) {
+    case "ENOENT":
+      return new SandboxError("FILE_NOT_FOUND", `${subject}: there is no such directory: make it first`, details);
+    case "ENOTDIR":
+      return new SandboxError("NOT_DIRECTORY", `${subject}: it is a file: name a directory`, details);
+    case "EACCES":
+      return new SandboxError("PERMISSION", `${subject}: this user may not enter it`, details);
+    default:
+      return new SandboxError(
+        "UNAVAILABLE",
+        `${subject}: the image's shell cannot do it (${reason}): use another image`,
+        details,
+      );
+  }
+}

@@ -1,0 +1,77 @@
+import { type CreateOptions, describeIssues } from "@sandkit/core";
+import { refusal } from "./errors.js";
+import { type DockerNative, type DockerOptions, nativeSchema } from "./options.js";
+import { defaultTemplate, findTemplate, type Template } from "./templates.js";
+import { layOutWorkspace, type Workspace } from "./workspace.js";
+
+const defaultMemoryMiB = 2048;
+const defaultPids = 512;
+const minPids = 16;
+const defaultUser = "1000:1000";
+/** Docker takes no less. */
+const minCpus = 0.01;
+
+/** What a create asks for, parsed; what only the engine knows is still open. */
+export interface SandboxPlan {
+  readonly template: Template;
+  /** The name that was asked for; absent when an image was. */
+  readonly templateName?: string | undefined;
+  readonly workspace: Workspace;
+  readonly user: string;
+  readonly runtime?: string | undefined;
+  readonly network: "none" | "bridge";
+  /** Absent: two, or all that there are. */
+  readonly cpus?: number | undefined;
+  readonly pids: number;
+  readonly env: Readonly<Record<string, string>>;
+  readonly unsafeRoot: boolean;
+}
+
+/**
+ * Turns options into a plan, without asking anybody.
+ * @throws SandboxError `INVALID` or `UNSUPPORTED`, naming the option
+ */
+export function planSandbox(create: CreateOptions<DockerNative>, options: DockerOptions): SandboxPlan {
+  const { resources = {} } = create;
+  const native = parseNative(create.native);
+  const templateName = create.image === undefined ? (create.template ?? defaultTemplate) : undefined;
+  const pids = resources.pids ?? options.pids ?? defaultPids;
+  if (pids < minPids) throw refusal("INVALID", `resources.pids ${pids}: must be at least ${minPids}`);
+  if (resources.cpus !== undefined && resources.cpus < minCpus) {
+    throw refusal("INVALID", `resources.cpus ${resources.cpus}: must be at least ${minCpus}`);
+  }
+  const user = native.user ?? defaultUser;
+  if (!options.unsafeRoot && /^0*:|:0*$/.test(user)) {
+    throw refusal(
+      "INVALID",
+      `native.user "${user}" is root: docker({ unsafeRoot: true }) allows root for all sandboxes`,
+    );
+  }
+  return {
+    template: templateName === undefined ? imageTemplate(create.image) : findTemplate(templateName, options.images),
+    templateName,
+    workspace: layOutWorkspace({
+      workdir: create.workdir,
+      memoryMiB: resources.memoryMiB ?? options.memoryMiB ?? defaultMemoryMiB,
+      diskMiB: resources.diskMiB ?? (resources.memoryMiB === undefined ? options.diskMiB : undefined),
+    }),
+    user,
+    runtime: native.runtime ?? options.runtime,
+    network: create.network === "full" && options.unsafeBridge ? "bridge" : "none",
+    cpus: resources.cpus ?? options.cpus,
+    pids,
+    env: create.env ?? {},
+    unsafeRoot: options.unsafeRoot ?? false,
+  };
+}
+
+function imageTemplate(image = ""): Template {
+  if (/^\S+$/.test(image)) return { name: image, image };
+  throw refusal("INVALID", `image ${JSON.stringify(image)}: must be a name like python:3.12-slim`);
+}
+
+function parseNative(native: unknown): DockerNative {
+  const parsed = nativeSchema.safeParse(native ?? {});
+  if (parsed.success) return parsed.data;
+  throw refusal("INVALID", `option "native": ${describeIssues(parsed.error)}`);
+}

@@ -1,0 +1,55 @@
+import type { ReapOptions, SandboxRef } from "@sandkit/core";
+import type { EngineClient } from "./engine/client.js";
+import { onEngine, providerName } from "./errors.js";
+import { createdKey, idKey, ownerKey, recordOf, withLabels } from "./labels.js";
+import { ownerState } from "./owner.js";
+import { removeContainer } from "./removal.js";
+
+/** Longer than any creation takes: one that has not started by then was given up, whoever began it. In ms. */
+const unstartedMs = 15 * 60_000;
+/** An exited container removes itself, unless its engine was stopped. In ms. */
+const exitedMs = 60_000;
+
+interface Found {
+  readonly name: string;
+  readonly ref: SandboxRef;
+  readonly state: string;
+  readonly owner: string;
+  readonly ageMs: number;
+  readonly detached: boolean;
+}
+
+/** Removes what lost its owner, one after another; never what a living program holds. */
+export async function reapContainers(engine: EngineClient, options: ReapOptions): Promise<SandboxRef[]> {
+  const reaped: SandboxRef[] = [];
+  for (const found of await ours(engine)) {
+    if (found.ageMs < options.olderThanMs || !(await isOrphan(found))) continue;
+    if (!options.dryRun) await removeContainer(engine, found.name, found.ref.id);
+    reaped.push(found.ref);
+  }
+  return reaped;
+}
+
+async function ours(engine: EngineClient): Promise<Found[]> {
+  const containers = await onEngine({ operation: "reap", subject: "containers" }, () =>
+    engine.dockerode.listContainers(withLabels([ownerKey])),
+  );
+  return containers.map(({ Id, Labels, State, Created }) => ({
+    name: Id,
+    ref: { provider: providerName, id: Labels[idKey] ?? Id },
+    state: State,
+    owner: Labels[ownerKey] ?? "",
+    ageMs: Date.now() - Number(Labels[createdKey] ?? Created * 1000),
+    detached: recordOf(Labels)?.detached ?? false,
+  }));
+}
+
+async function isOrphan({ owner, state, ageMs, detached }: Found): Promise<boolean> {
+  const maker = await ownerState(owner);
+  if (maker === "alive") return false;
+  if (state === "exited" || state === "dead") return maker === "dead" || ageMs > exitedMs;
+  if (state === "created") return maker === "dead" || ageMs > unstartedMs;
+  // Whoever made a detached one may well be dead: its agent ends it. A paused one's cannot.
+  if (detached) return state === "paused" && maker === "dead";
+  return maker === "dead";
+}

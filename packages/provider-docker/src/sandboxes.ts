@@ -1,0 +1,195 @@
+import { createHash, randomUUID } from "node:crypto";
+import {
+  type AttachOptions,
+  type CreateOptions,
+  fingerprintOf,
+  type ListOptions,
+  type ProviderSession,
+  type SandboxInfo,
+  type SandboxRef,
+  SessionRegistry,
+} from "@sandkit/core";
+import { bridgeStreams, firstCommand } from "./agent-program.js";
+import { dockerCapabilities } from "./capabilities.js";
+import { requireRuntime } from "./create-container.js";
+import {
+  containerNameOf,
+  type FoundSandbox,
+  findNamed,
+  findSandbox,
+  hasDetached,
+  refuseUnreachable,
+} from "./detached.js";
+import type { EngineClient, EngineConnector } from "./engine/client.js";
+import { onEngine, providerName, refusal, statusOf } from "./errors.js";
+import { ImageStore } from "./image-store.js";
+import { idKey, recordOf, type SandboxRecord, userLabel, withLabels } from "./labels.js";
+import type { DockerNative, DockerOptions } from "./options.js";
+import { ownerLabel } from "./owner.js";
+import { planSandbox } from "./plan-sandbox.js";
+import { reapContainers } from "./reaper.js";
+import { type FirstWords, openSession } from "./session.js";
+import { startSandbox } from "./start-sandbox.js";
+import { Turns } from "./turns.js";
+
+type Create = CreateOptions<DockerNative>;
+
+/** What the first client tells the agent, and the hash of the options that go with a name. */
+interface Words extends FirstWords {
+  readonly options?: string;
+}
+
+/** More at one time take longer together: starting a container is work for the engine's processors. */
+const createsAtOneTime = 8;
+const defaultLeaseMs = 5 * 60_000;
+
+/** The sandboxes of one provider: those attached to this process, and the detached ones of the engine. */
+export class Sandboxes {
+  readonly #connector: EngineConnector;
+  readonly #options: DockerOptions;
+  readonly #images: ImageStore;
+  readonly #attached = new SessionRegistry(providerName);
+  readonly #turns = new Turns(createsAtOneTime);
+  #swept = false;
+
+  constructor(connector: EngineConnector, options: DockerOptions) {
+    this.#connector = connector;
+    this.#options = options;
+    this.#images = new ImageStore(options.pull);
+  }
+
+  async create(create: Create): Promise<ProviderSession> {
+    if (create.lifetime?.detached) return this.#createDetached(create);
+    return this.#attached.create(create, ({ id }) =>
+      this.#turns.run(create.signal, async () => {
+        const engine = await this.#engine(create);
+        if (create.name !== undefined && (await hasDetached(engine, create.name))) throw takenName(create.name);
+        // Its lifetime is kept by the registry: the owner is there as long as the sandbox is.
+        return this.#start(engine, create, id, {});
+      }),
+    );
+  }
+
+  async attach(ref: SandboxRef, { signal }: AttachOptions = {}): Promise<ProviderSession | null> {
+    const own = await this.#attached.attach(ref);
+    if (own) return own;
+    const engine = await this.#connector.connect();
+    const found = await findSandbox(engine, ref.id);
+    if (!found || found.state === "ending") return null;
+    refuseUnreachable(found);
+    return this.#join(engine, found, signal);
+  }
+
+  async *list(options: ListOptions = {}): AsyncGenerator<SandboxInfo> {
+    yield* this.#attached.list(options);
+    const owner = await ownerLabel();
+    for (const { record, state } of await this.#others(options)) {
+      if (record.detached || record.owner !== owner) yield infoOf(record, state);
+    }
+  }
+
+  /** The engine, at first with a look for what died owners left. */
+  async #engine(create: Create): Promise<EngineClient> {
+    const engine = await this.#connector.connect();
+    if (!this.#swept) {
+      this.#swept = true;
+      reapContainers(engine, { olderThanMs: 0 }).catch((error: Error) =>
+        create.onProgress?.(`what died owners left could not be removed: ${error.message}`),
+      );
+    }
+    return engine;
+  }
+
+  async #createDetached(create: Create): Promise<ProviderSession> {
+    const { name, signal } = create;
+    const options = createHash("sha256").update(fingerprintOf(create)).digest("hex");
+    const engine = await this.#engine(create);
+    for (;;) {
+      if (name !== undefined) {
+        for await (const info of this.#attached.list()) if (info.name === name) throw takenName(name);
+        const found = await findNamed(engine, name, options, signal);
+        if (found) {
+          refuseUnreachable(found);
+          return this.#join(engine, found, signal);
+        }
+      }
+      const { ttlMs, idleMs } = create.lifetime ?? {};
+      const words = { ttlMs, idleMs, leaseMs: this.#options.leaseMs ?? defaultLeaseMs, options };
+      try {
+        return await this.#turns.run(signal, () => this.#start(engine, create, randomUUID(), words));
+      } catch (error) {
+        // Somebody else was faster with this name: theirs is the one to get.
+        if (name === undefined || statusOf(error instanceof Error ? error.cause : undefined) !== 409) throw error;
+      }
+    }
+  }
+
+  async #start(engine: EngineClient, create: Create, id: string, words: Words): Promise<ProviderSession> {
+    const { onProgress, signal, labels = {}, name } = create;
+    const plan = planSandbox(create, this.#options);
+    await requireRuntime(engine, plan.runtime);
+    const image = await this.#images.prepare(engine, plan.template, { signal, onProgress });
+    const detached = create.lifetime?.detached ?? false;
+    const record: SandboxRecord = {
+      id,
+      owner: await ownerLabel(),
+      createdAt: new Date(),
+      name,
+      template: plan.templateName,
+      workdir: plan.workspace.workdir,
+      options: words.options,
+      detached,
+      labels,
+    };
+    const command = await firstCommand(image, plan, detached);
+    onProgress?.(`starting a container of ${image.reference}`);
+    const container = containerNameOf(id, detached ? name : undefined);
+    const order = { engine, name: container, plan, image, record, command };
+    return startSandbox(order, dockerCapabilities(this.#options, plan.runtime), words, signal);
+  }
+
+  /** Another client of a detached sandbox. */
+  async #join(
+    engine: EngineClient,
+    { container, record, runtime }: FoundSandbox,
+    signal: AbortSignal | undefined,
+  ): Promise<ProviderSession> {
+    const capabilities = dockerCapabilities(this.#options, runtime);
+    const streams = await bridgeStreams(engine, container, record.id);
+    return openSession({ engine, container, record, capabilities, origin: "attached" }, streams, {}, signal);
+  }
+
+  /** What the engine has with these labels, whoever made it. */
+  async #others(options: ListOptions): Promise<{ readonly record: SandboxRecord; readonly state: string }[]> {
+    const engine = await this.#connector.connect();
+    const wanted = Object.entries(options.labels ?? {}).map(([key, value]) => userLabel(key, value));
+    const containers = await onEngine({ operation: "list", subject: "containers" }, () =>
+      engine.dockerode.listContainers(withLabels([idKey, ...wanted])),
+    );
+    return containers.flatMap(({ Labels, State }) => {
+      const record = recordOf(Labels);
+      return record && (State === "running" || State === "paused") ? [{ record, state: State }] : [];
+    });
+  }
+}
+
+function infoOf(record: SandboxRecord, state: string): SandboxInfo {
+  const { id, name, template, createdAt, labels } = record;
+  return {
+    ref: { provider: providerName, id },
+    state: state === "paused" ? "paused" : "running",
+    origin: "attached",
+    name,
+    template,
+    createdAt,
+    labels,
+    // Known to who attaches: asking each box here would make a list as slow as its slowest.
+    shells: [],
+    interpreters: [],
+  };
+}
+
+function takenName(name: string) {
+  const next = "destroy it, or take another name";
+  return refusal("CONFLICT", `sandbox "${name}" lives with another "lifetime.detached": ${next}`);
+}

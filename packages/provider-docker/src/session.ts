@@ -1,0 +1,105 @@
+import type { Duplex } from "node:stream";
+import {
+  type AgentSession,
+  agentSession,
+  type Capabilities,
+  SandboxError,
+  type SandboxInfo,
+  streamChannel,
+} from "@sandkit/core";
+import type { EngineClient } from "./engine/client.js";
+import { type Demultiplexed, demultiplex } from "./engine/demux.js";
+import { directories } from "./environment.js";
+import { providerName } from "./errors.js";
+import type { SandboxRecord } from "./labels.js";
+import { removeContainer } from "./removal.js";
+
+/** A container with a sandbox in it. */
+export interface Box {
+  readonly engine: EngineClient;
+  /** Id of the container: its name may be another's one day. */
+  readonly container: string;
+  readonly record: SandboxRecord;
+  readonly capabilities: Capabilities;
+  readonly origin: SandboxInfo["origin"];
+}
+
+/** What the first client of an agent decides. */
+export interface FirstWords {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly ttlMs?: number | undefined;
+  readonly idleMs?: number | undefined;
+  readonly leaseMs?: number | undefined;
+}
+
+/**
+ * The session of a box, over the streams of the engine that lead to its agent.
+ * @throws SandboxError `UNAVAILABLE` with what the agent's program said, `SANDBOX_LOST`; or `signal.reason`
+ */
+export async function openSession(
+  box: Box,
+  streams: Duplex,
+  words: FirstWords,
+  signal?: AbortSignal,
+): Promise<AgentSession> {
+  const outputs = demultiplex(streams);
+  const refer = (how: "ref" | "unref") => {
+    if (how in streams) Reflect.apply(Reflect.get(streams, how), streams, []);
+  };
+  const channel = streamChannel({
+    readable: outputs.stdout,
+    writable: streams,
+    ref: () => refer("ref"),
+    unref: () => refer("unref"),
+  });
+  const remove = removalOf(box);
+  try {
+    const session = await agentSession(channel, {
+      ref: { provider: providerName, id: box.record.id },
+      capabilities: box.capabilities,
+      workdir: box.record.workdir,
+      directories,
+      signal,
+      ...words,
+      info: () => infoOf(box),
+      destroy: remove,
+      native: { container: box.engine.container(box.container), dockerode: box.engine.dockerode },
+    });
+    // Without its channel an attached one is of no use to anybody. What fails here is tried again by `destroy`, and
+    // after this program's end by the next one's sweep.
+    if (!box.record.detached) session.closed.then(remove).catch(() => undefined);
+    return session;
+  } catch (error) {
+    throw withLastWords(error, outputs);
+  }
+}
+
+/** Removes the container once, however many ask for it. */
+export function removalOf({ engine, container, record }: Box): () => Promise<void> {
+  let removal: Promise<void> | undefined;
+  return () => {
+    removal ??= removeContainer(engine, container, record.id).catch((error) => {
+      removal = undefined;
+      throw error;
+    });
+    return removal;
+  };
+}
+
+/** What the engine says of a box. */
+export async function infoOf(box: Box): Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">> {
+  const found = (await box.engine.inspect(box.container))?.State;
+  const { name, template, createdAt, labels } = box.record;
+  const state = found?.Paused ? "paused" : found?.Running ? "running" : "gone";
+  return { state, origin: box.origin, name, template, createdAt, labels };
+}
+
+/** An agent that could not start says why on stderr. */
+function withLastWords(error: unknown, outputs: Demultiplexed): unknown {
+  const words = outputs.stderr().trim().split("\n").slice(-3).join(" | ");
+  if (words === "" || !(error instanceof SandboxError)) return error;
+  return new SandboxError(error.code, `${error.message}: its agent said: ${words}`, {
+    ...error.toJSON(),
+    cause: error,
+  });
+}

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { createSandbox } from "@sandkit/core";
+import { expect, it } from "vitest";
+import { docker } from "../src/index.js";
+import { describeOnEngine, testImages } from "./engine.js";
+
+const guest = (name: string) => readFileSync(new URL(`guest/${name}`, import.meta.url), "utf8");
+
+describeOnEngine("a program beside the agent", () => {
+  it("cannot limit, slow down or pin it, but itself", async () => {
+    await using one = await createSandbox(docker({ images: testImages, pull: "never" }));
+    const { stdout } = await one.exec(["python3", "-c", guest("outrank_agent.py")], { timeoutMs: 20_000 });
+    const { own, agent } = JSON.parse(stdout.text);
+    expect(new Set(Object.values(own))).toEqual(new Set(["ok"]));
+    expect(new Set(Object.values(agent))).toEqual(new Set(["EPERM"]));
+    expect((await one.exec("echo fine", { timeoutMs: 20_000 })).stdout.text).toBe("fine\n");
+  });
+
+  it("has the same user as the agent in JavaScript, and reads nothing of it", async () => {
+    await using one = await createSandbox(docker({ images: testImages, pull: "never" }), { template: "node" });
+    await one.exec("ln -s nowhere link; touch file");
+    const listed = await one.files.list(one.workdir);
+    expect(listed.map(({ type }) => type)).toEqual(["file", "symlink"]);
+    const look = 'cat "/proc/$PPID/environ" "/proc/1/environ"; ls "/proc/$PPID/fd" "/proc/1/fd"; id -u >&2';
+    const { stdout, stderr } = await one.exec(look, { timeoutMs: 20_000 });
+    expect(stdout.text).toBe("");
+    expect(stderr.text.match(/Permission denied/g)).toHaveLength(4);
+    expect(stderr.text).toMatch(/^1000$/m);
+  });
+});

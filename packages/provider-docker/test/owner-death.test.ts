@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { attachSandbox } from "@sandkit/core";
+import { expect, it } from "vitest";
+import { docker } from "../src/index.js";
+import { containersWith, describeOnEngine, testImages } from "./engine.js";
+
+interface Owner {
+  readonly child: ChildProcess;
+  readonly mark: string;
+  /** The rest of the first line that begins with this. */
+  line(start: string): Promise<string>;
+}
+
+/** A program of its own that makes a sandbox. */
+function startOwner(detached = false): Owner {
+  const mark = randomUUID();
+  const program = fileURLToPath(new URL("owner.mjs", import.meta.url));
+  const child = spawn(process.execPath, [program, testImages.python, mark, ...(detached ? ["detached"] : [])], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines: string[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
+  const line = async (start: string) => {
+    for (let round = 0; round < 1_500; round++) {
+      const found = lines.find((text) => text.startsWith(start));
+      if (found !== undefined) return found.slice(start.length);
+      await pause(10);
+    }
+    throw new Error(`the owner did not say ${start}: ${lines.join(" | ")}`);
+  };
+  return { child, mark, line };
+}
+
+/** Kills as nothing can be caught, and waits until it is dead. */
+async function kill({ child }: Owner): Promise<void> {
+  const dead = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGKILL");
+  await dead;
+}
+
+async function goneWithin(mark: string, ms: number): Promise<boolean> {
+  const end = performance.now() + ms;
+  while (performance.now() < end) {
+    if ((await containersWith(`sandkit.label.mark=${mark}`)).length === 0) return true;
+    await pause(20);
+  }
+  return false;
+}
+
+describeOnEngine("when its owner is killed", () => {
+  it("a sandbox is gone soon, with all that runs in it", async () => {
+    const owner = startOwner();
+    await owner.line("ready ");
+    expect(await containersWith(`sandkit.label.mark=${owner.mark}`)).toHaveLength(1);
+    await kill(owner);
+    expect(await goneWithin(owner.mark, 5_000)).toBe(true);
+  });
+
+  it("in any phase of its creation, the next sweep leaves nothing", { timeout: 60_000 }, async () => {
+    const provider = docker({ images: testImages });
+    for (const delayMs of [0, 10, 25, 50, 100, 200, 400]) {
+      const owner = startOwner();
+      await owner.line("starting");
+      await pause(delayMs);
+      await kill(owner);
+      // What ran ends by itself; what had not been started yet is swept.
+      await pause(300);
+      await provider.reap({ olderThanMs: 0 });
+      expect(await goneWithin(owner.mark, 5_000), `killed ${delayMs} ms after its start`).toBe(true);
+    }
+  });
+
+  it("a detached sandbox lives on for others, and ends one lease after the last", { timeout: 60_000 }, async () => {
+    const owner = startOwner(true);
+    const ref = JSON.parse(await owner.line("ready "));
+    await kill(owner);
+    const provider = docker({ images: testImages });
+    expect(await provider.reap({ olderThanMs: 0 })).not.toContainEqual(ref);
+    const listed = [];
+    for await (const info of provider.list({ labels: { mark: owner.mark } })) listed.push(info.ref);
+    expect(listed).toEqual([ref]);
+    const found = await attachSandbox(provider, ref);
+    expect(await found.files.readText("mark")).toBe(owner.mark);
+    // Longer than the lease: whoever is attached renews it.
+    await pause(4_000);
+    expect(await found.files.readText("mark")).toBe(owner.mark);
+    const other = startOwner(true);
+    await other.line("ready ");
+    await kill(other);
+    expect(await goneWithin(other.mark, 10_000)).toBe(true);
+    await found.destroy();
+    expect(await goneWithin(owner.mark, 1_000)).toBe(true);
+  });
+});

@@ -1,0 +1,89 @@
+import { createSandbox, type Sandbox } from "@sandkit/core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { docker } from "../src/index.js";
+import { describeOnEngine, engine, testImages } from "./engine.js";
+
+const boxes = { bash: testImages.bare, busybox: testImages.busybox };
+
+for (const [name, image] of Object.entries(boxes)) {
+  describeOnEngine(`a box with ${name} alone`, () => {
+    let sandbox: Sandbox;
+    beforeAll(async () => {
+      sandbox = await createSandbox(docker(), { image });
+    });
+    afterAll(() => sandbox.destroy());
+
+    /** Command lines of all that runs in the box. */
+    const running = async (): Promise<string[]> => {
+      const { Processes }: { Processes: string[][] } = await engine
+        .getContainer((await containerId(sandbox)) ?? "")
+        .top();
+      return Processes.map((fields) => fields.at(-1) ?? "");
+    };
+
+    it("tells an exit from a death by a signal", async () => {
+      expect(await sandbox.exec("exit 137")).toMatchObject({ reason: "exited", exitCode: 137 });
+      for (const signal of ["KILL", "TERM", "SEGV"]) {
+        expect(await sandbox.exec(`kill -${signal} $$`)).toMatchObject({ reason: "signaled", signal: `SIG${signal}` });
+      }
+    });
+
+    it("ends a tree that left its session, its environment and its parent, and nothing else", async () => {
+      const other = await sandbox.spawn("exec sleep 611");
+      const tree = "(setsid env -i /bin/sh -c '(trap \"\" TERM; sleep 612; :) & sleep 612' &) ; sleep 612";
+      expect(await sandbox.exec(tree, { timeoutMs: 500 })).toMatchObject({ reason: "timeout" });
+      const left = await running();
+      expect(left.filter((line) => line.includes("612"))).toEqual([]);
+      expect(left.filter((line) => line === "sleep 611")).toHaveLength(1);
+      await other.kill();
+    });
+
+    it("leaves nothing running of a read that was cancelled", async () => {
+      await sandbox.files.write("big", new Uint8Array(8 * 1024 * 1024));
+      const reader = (await sandbox.files.readStream("big")).getReader();
+      await reader.read();
+      await reader.cancel();
+      await expect.poll(async () => (await running()).filter((line) => line.startsWith("cat"))).toEqual([]);
+    });
+
+    it("does not take what a program prints for a report about it", async () => {
+      const { stderr, exitCode } = await sandbox.exec("printf 'x\\0y\\0started 1\\nz\\0' >&2; exit 5");
+      expect([stderr.text, exitCode]).toEqual(["x\0y\0started 1\nz\0", 5]);
+    });
+
+    it("has files with every name", async () => {
+      for (const file of ["-rf", "line\nbreak\n", "a 'b' \"c\" $d", "é漢🎈", "*"]) {
+        await sandbox.files.write(`names/${file}`, file);
+        expect(await sandbox.files.readText(`names/${file}`)).toBe(file);
+        await sandbox.files.move(`names/${file}`, `moved/${file}`);
+        expect((await sandbox.files.list("moved")).map(({ path }) => path)).toEqual([`/workspace/moved/${file}`]);
+        expect(await sandbox.files.remove("moved", { recursive: true })).toBe(true);
+      }
+    });
+
+    it("says what it cannot do", async () => {
+      expect(sandbox.capabilities.features).toMatchObject({
+        "exec.killTree": "emulated",
+        "exec.pty": false,
+        "kernel.python": false,
+        "lifetime.detached": false,
+      });
+      await expect(sandbox.runCode("1")).rejects.toMatchObject({ code: "UNSUPPORTED" });
+      await expect(createSandbox(docker(), { image, lifetime: { detached: true } })).rejects.toMatchObject({
+        code: "UNSUPPORTED",
+        message: expect.stringContaining("python3"),
+      });
+    });
+
+    it("has no network", async () => {
+      const { stdout } = await sandbox.exec("cat /proc/net/dev /proc/net/route");
+      expect(stdout.text.match(/^ *\w+(?=:)/gm)?.map((device) => device.trim())).toEqual(["lo"]);
+      expect(stdout.text).not.toMatch(/^\w+\t00000000\t/m);
+    });
+  });
+}
+
+async function containerId(sandbox: Sandbox): Promise<string | undefined> {
+  const found = await engine.listContainers({ filters: { label: [`sandkit.id=${sandbox.ref.id}`] } });
+  return found[0]?.Id;
+}
