@@ -60,6 +60,7 @@ export class Agent {
     this.#ending = true;
     if (reason !== null) this.channel.sendJson(frameType.farewell, 0, { reason, message });
     dropUnfinished();
+    this.pipes.drop();
     await Promise.all([this.trees.endAll(endMs), reason === null ? undefined : this.channel.flush(endMs)]);
     process.exit(0);
   }

@@ -5,6 +5,8 @@ import { AgentFailure } from "./failure.mjs";
 
 const batch = 16;
 const low = 6;
+/** O_PATH, which Node does not name. */
+const nameOnly = 0o10000000;
 
 /**
  * Real pipes, which Node has no call for: its own are sockets, so that a program could not open `/dev/stdout`.
@@ -16,13 +18,17 @@ export class Pipes {
   #ready = [];
   #making = null;
   #missing = false;
+  #folder = null;
   #env;
 
   constructor(env) {
     this.#env = env;
   }
 
-  /** Two descriptors of a new pipe, `mine` of which does not block; null where there are none to be had. */
+  /**
+   * Two descriptors of a new pipe, `mine` of which does not block, and for one into a program a third that only names
+   * it; null where there are none to be had.
+   */
   async take(direction) {
     if (this.#ready.length === 0 && !this.#missing) await this.refill();
     const pipe = this.#ready.pop();
@@ -32,13 +38,14 @@ export class Pipes {
     const path = `/proc/self/fd/${pipe}`;
     const [mine, theirs] =
       direction === "in" ? [constants.O_WRONLY, constants.O_RDONLY] : [constants.O_RDONLY, constants.O_WRONLY];
-    const ends = { mine: -1, theirs: -1 };
+    const ends = { mine: -1, theirs: -1, name: -1 };
     try {
       ends.mine = openSync(path, mine | constants.O_NONBLOCK);
       ends.theirs = openSync(path, theirs);
+      if (direction === "in") ends.name = openSync(path, nameOnly);
       return ends;
     } catch (error) {
-      if (ends.mine >= 0) closeSync(ends.mine);
+      for (const end of Object.values(ends)) if (end >= 0) closeSync(end);
       throw error;
     } finally {
       closeSync(pipe);
@@ -54,6 +61,7 @@ export class Pipes {
 
   async #make() {
     const folder = privateFolder();
+    this.#folder = folder;
     if (folder === null) {
       this.#missing = true;
       return;
@@ -75,8 +83,14 @@ export class Pipes {
       });
       if (made) for (const name of names) this.#open(name);
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      this.drop();
     }
+  }
+
+  /** Removes names that have not been removed yet. */
+  drop() {
+    if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder = null;
   }
 
   #open(name) {
@@ -100,4 +114,17 @@ function privateFolder() {
     }
   }
   return null;
+}
+
+/**
+ * Lets those go on who open a pipe by name that has no writer any more: a named pipe makes them wait for one, where
+ * that of a shell would be at its end.
+ */
+export function wakeReaders(name) {
+  try {
+    closeSync(openSync(`/proc/self/fd/${name}`, constants.O_WRONLY | constants.O_NONBLOCK));
+  } catch (error) {
+    // Nobody has it open.
+    if (error.code !== "ENXIO" && error.code !== "EMFILE") throw error;
+  }
 }
