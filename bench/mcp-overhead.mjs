@@ -5,6 +5,7 @@ import { createSandbox } from "@sandkit/core";
 import { wasm } from "@sandkit/provider-wasm";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { median } from "./statistics.mjs";
+import { timed } from "./timed.mjs";
 
 const code = "sum(range(100))";
 
@@ -36,11 +37,4 @@ export async function mcpOverhead(calls) {
   } finally {
     await Promise.all([client.close(), sandbox.destroy()]);
   }
-}
-
-/** @param {() => Promise<unknown>} work */
-async function timed(work) {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
 }

@@ -1,72 +1,75 @@
-// npm run bench: the figures, side by side in one run. Timings depend on the machine; the ratios are what counts.
-import { existsSync } from "node:fs";
+// npm run bench [-- wasm|mcp|docker]... [--quick | --full] [--image NAME] [--json FILE] [--markdown FILE]
+// The figures, side by side in one run. Timings depend on the machine; the ratios are what counts.
+import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 import { npm } from "../scripts/run-command.mjs";
-import { setUp, wait } from "../scripts/set-up.mjs";
+import { isInstalled, setUp, wait } from "../scripts/set-up.mjs";
+import { parts } from "./parts.mjs";
+import { isMet, markdown, table } from "./report.mjs";
+import { scaleFor } from "./scale.mjs";
 
-const rounds = 7;
-const calls = 200;
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: "boolean", default: false },
+    full: { type: "boolean", default: false },
+    image: { type: "string", default: "sandkit/python:test" },
+    json: { type: "string" },
+    markdown: { type: "string" },
+  },
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(parts, name));
+if (unknown.length > 0) {
+  process.stderr.write(`error  no part "${unknown.join('", "')}"\nfix    parts: ${Object.keys(parts).join(", ")}\n`);
+  process.exit(2);
+}
 
 await setUp({ types: false });
 const here = fileURLToPath(new URL(".", import.meta.url));
-if (!existsSync(`${here}node_modules`)) {
+if (!isInstalled(here)) {
   await wait("installing the rivals (npm ci in bench/)", npm("ci", "--no-audit", "--no-fund", "--loglevel=error"), {
     cwd: here,
   });
 }
-const { coldStarts } = await import("./cold-start.mjs");
-const { mcpOverhead } = await import("./mcp-overhead.mjs");
 
-const { naive, sandkit } = await coldStarts(rounds);
-const mcp = await mcpOverhead(calls);
-const rows = [
-  ["", "loadPyodide in Node", "Sandkit (wasm)", "ratio"],
-  [
-    "process start → first Python result",
-    ms(naive.firstMs),
-    ms(sandkit.firstMs),
-    ratio(naive.firstMs, sandkit.firstMs),
-  ],
-  ["a later cell", ms(naive.laterMs), ms(sandkit.laterMs), ratio(naive.laterMs, sandkit.laterMs)],
-  [
-    "resident memory, whole process tree",
-    mib(naive.rssBytes),
-    mib(sandkit.rssBytes),
-    ratio(naive.rssBytes, sandkit.rssBytes),
-  ],
-  [],
-  ["", "SDK", "MCP over stdio", "added"],
-  ["a cell", ms(mcp.sdkMs), ms(mcp.mcpMs), ms(mcp.mcpMs - mcp.sdkMs)],
-  ["tools/list (o200k)", "", `${mcp.toolTokens} tokens`, ""],
-];
-const widths = [38, 21, 16, 8];
-for (const row of rows)
-  console.log(
-    row
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join("")
-      .trimEnd(),
+const machine = `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}`;
+/** @type {import("./parts.mjs").Measured[]} */
+const measured = [];
+for (const [name, measure] of Object.entries(parts)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  const progress = (/** @type {string} */ message) => process.stderr.write(`${name.padEnd(7)} ${message}\n`);
+  const outcome = await measure({ scale: scaleFor(options), image: options.image, progress });
+  if ("skipped" in outcome) {
+    process.stdout.write(`${name}: skipped: ${outcome.skipped}\n\n`);
+    // Whoever asked for it by name must not take its absence for a result.
+    if (positionals.includes(name)) process.exitCode = 1;
+    continue;
+  }
+  measured.push(outcome);
+  process.stdout.write(`${table(outcome)}\n\n`);
+  if (outcome.chart) process.stdout.write(`exec of \`true\`, median\n${outcome.chart}\n\n`);
+}
+process.stdout.write(`${machine}\n`);
+
+const rows = measured.flatMap(({ name, rows }) => rows.map((row) => ({ part: name, ...row, met: isMet(row) })));
+if (options.json) {
+  const text = JSON.stringify(
+    { machine, date: new Date().toISOString(), arguments: process.argv.slice(2), rows },
+    null,
+    2,
   );
-console.log(
-  `\nNode ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; medians of ${rounds} interleaved runs, of ${calls} calls`,
-);
-
-/** @param {number} value */
-function ms(value) {
-  return `${value.toFixed(value < 100 ? 1 : 0)} ms`;
+  writeFileSync(options.json, `${text}\n`);
 }
-
-/** @param {number} bytes */
-function mib(bytes) {
-  return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+if (options.markdown) writeFileSync(options.markdown, `${measured.map(markdown).join("\n\n")}\n\n${machine}\n`);
+// A slow figure is a figure; something alive that must be dead is a wrong result.
+const survivors = rows.find(({ id }) => id === "deadline.survivors");
+if (survivors?.met === false) {
+  process.stderr.write(`error  ${survivors.sandkit} processes outlived their deadline\n`);
+  process.exitCode = 1;
 }
-
-/**
- * How many times less Sandkit takes.
- * @param {number} theirs
- * @param {number} ours
- */
-function ratio(theirs, ours) {
-  return `${(theirs / ours).toFixed(1)} ×`;
+if (rows.some(({ sandkit }) => sandkit === Number.POSITIVE_INFINITY)) {
+  process.stderr.write("error  a container outlived its owner\n");
+  process.exitCode = 1;
 }

@@ -1,4 +1,8 @@
 import { defineConfig } from "tsup";
 import { base } from "../tsup.base.js";
 
-export default defineConfig({ ...base, entry: ["first-run.ts", "tour.ts"], dts: false });
+export default defineConfig({
+  ...base,
+  entry: ["first-run.ts", "docker-first-run.ts", "docker-detached.ts", "tour.ts"],
+  dts: false,
+});

@@ -52,23 +52,26 @@ export async function wait(what, command, options) {
   process.exit(1);
 }
 
-/** Whether npm has installed exactly what the lock lists. Packages for other machines are optional and may be absent. */
-function isInstalled() {
-  const installed = packagesOf("node_modules/.package-lock.json");
+/**
+ * Whether npm has installed exactly what the lock lists. Packages for other machines are optional and may be absent.
+ * @param {string} [folder] Where the lock lies, with a trailing slash.
+ */
+export function isInstalled(folder = root) {
+  const installed = packagesOf(`${folder}node_modules/.package-lock.json`);
   if (!installed) return false;
-  return Object.entries(packagesOf("package-lock.json") ?? {}).every(
+  return Object.entries(packagesOf(`${folder}package-lock.json`) ?? {}).every(
     ([path, wanted]) =>
       !path.startsWith("node_modules/") || wanted.optional || installed[path]?.version === wanted.version,
   );
 }
 
 /**
- * @param {string} lock
+ * @param {string} lock Its path.
  * @returns {Record<string, { version?: string, optional?: boolean }> | undefined} undefined when there is no such lock
  */
 function packagesOf(lock) {
   try {
-    return JSON.parse(readFileSync(`${root}${lock}`, "utf8")).packages;
+    return JSON.parse(readFileSync(lock, "utf8")).packages;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;

@@ -9,7 +9,10 @@ const ownerProgram = fileURLToPath(new URL("../../provider-local/test/owner.mjs"
 
 /** A program that made a sandbox and was killed before it could end it. */
 async function deadOwner(): Promise<string> {
-  const owner = spawn(process.execPath, [ownerProgram, "gc"], { env: environment, stdio: ["ignore", "pipe", "inherit"] });
+  const owner = spawn(process.execPath, [ownerProgram, "gc"], {
+    env: environment,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const [line] = await once(owner.stdout.setEncoding("utf8"), "data");
   owner.kill("SIGKILL");
   await once(owner, "exit");

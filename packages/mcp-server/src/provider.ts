@@ -82,7 +82,7 @@ export class ProviderSource {
   #missing(packageName: string, cause: unknown): SandboxError {
     return new SandboxError(
       "UNAVAILABLE",
-      `provider "${this.#config.provider}" is not installed: install the package "${packageName}" beside sandkit or beside the config file, or choose the provider "wasm"`,
+      `provider "${this.#config.provider}" is not installed: "npm install ${packageName}" beside sandkit or beside the config file, or choose the provider "wasm"`,
       { provider: this.#config.provider, retryable: false, cause },
     );
   }

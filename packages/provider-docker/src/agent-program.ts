@@ -15,10 +15,18 @@ export async function firstCommand(
   if (image.first !== "python" && detached) {
     throw refusal("UNSUPPORTED", `option "lifetime.detached" needs python3 in the image: ${image.reference} has none`);
   }
+  if (plan.unsafeRoot && detached) {
+    // The agent takes a client that is root for the owner, and so would be every program.
+    throw refusal("UNSUPPORTED", 'option "lifetime.detached" does not go together with "unsafeRoot": leave out one');
+  }
   if (image.first === "shell") return plainCommand;
   if (image.first === "node") {
-    const [uid = "", gid = ""] = (plan.unsafeRoot ? "0:0" : plan.user).split(":");
-    return agentCommand("node", [uid, gid]);
+    if (plan.unsafeRoot) {
+      // The agent in JavaScript is kept from the programs beside it by giving up root.
+      throw refusal("UNSUPPORTED", `"unsafeRoot" needs python3 in the image: ${image.reference} has none`);
+    }
+    const [uid = "", gid = ""] = plan.user.split(":");
+    return agentCommand("node", ["--uid", uid, "--gid", gid]);
   }
   return agentCommand("python", detached ? ["detached"] : []);
 }

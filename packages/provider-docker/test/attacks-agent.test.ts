@@ -15,4 +15,16 @@ describeOnEngine("a program beside the agent", () => {
     expect(new Set(Object.values(agent))).toEqual(new Set(["EPERM"]));
     expect((await one.exec("echo fine", { timeoutMs: 20_000 })).stdout.text).toBe("fine\n");
   });
+
+  it("has the same user as the agent in JavaScript, and reads nothing of it", async () => {
+    await using one = await createSandbox(docker({ images: testImages, pull: "never" }), { template: "node" });
+    await one.exec("ln -s nowhere link; touch file");
+    const listed = await one.files.list(one.workdir);
+    expect(listed.map(({ type }) => type)).toEqual(["file", "symlink"]);
+    const look = 'cat "/proc/$PPID/environ" "/proc/1/environ"; ls "/proc/$PPID/fd" "/proc/1/fd"; id -u >&2';
+    const { stdout, stderr } = await one.exec(look, { timeoutMs: 20_000 });
+    expect(stdout.text).toBe("");
+    expect(stderr.text.match(/Permission denied/g)).toHaveLength(4);
+    expect(stderr.text).toMatch(/^1000$/m);
+  });
 });

@@ -22,7 +22,7 @@ const copiedBytes = 16 * 1024;
 const empty = new Uint8Array();
 
 /** What an agent answered: a value, or why not. */
-export type AgentReply = { readonly ok: unknown } | { readonly error: AgentError };
+type AgentReply = { readonly ok: unknown } | { readonly error: AgentError };
 
 /** One conversation with the agent, opened by a request. */
 export interface AgentStream {

@@ -1,7 +1,7 @@
 import type { AnyNode, ImportDeclaration, Node, Program } from "acorn";
 
 /** A cell as the kernel takes it. */
-export interface JavaScriptCell {
+interface JavaScriptCell {
   /** A script of as many lines as the cell has. */
   readonly code: string;
   /** Whether it ends in an expression, whose value is that of the cell. */

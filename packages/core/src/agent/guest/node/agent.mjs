@@ -10,13 +10,15 @@ import { listFiles } from "./list-files.mjs";
 import { Pipes } from "./pipes.mjs";
 import { Program, spawnLanes } from "./program.mjs";
 import { readFileRange } from "./read-file.mjs";
-import { parseRequest, requireText } from "./requests.mjs";
+import { checkRequest, parseRequest, requireText } from "./requests.mjs";
 import { Trees } from "./trees.mjs";
 import { dropUnfinished, writeFile } from "./write-file.mjs";
 
 /** How long everything may take to die, and the host to read the last words. */
 const endMs = 2_000;
 
+/** What a host may send beside requests and pings. */
+const ofLanes = new Set([frameType.data, frameType.end, frameType.credit, frameType.cancel]);
 /** Requests that are answered at once and have no lanes. */
 const simple = { stat: statFile, mkdir: makeDirectory, move: moveFile, remove: removeFile, symlink: makeSymlink };
 /** Requests that go on after their answer. */
@@ -32,6 +34,7 @@ export class Agent {
   #streams = new Map();
   #programs = new Set();
   #lastStream = -1;
+  #greeted = false;
   #ending = false;
   #lifetime = new Lifetime(
     (reason, message) => this.end(reason, message),
@@ -57,6 +60,7 @@ export class Agent {
     this.#ending = true;
     if (reason !== null) this.channel.sendJson(frameType.farewell, 0, { reason, message });
     dropUnfinished();
+    this.pipes.drop();
     await Promise.all([this.trees.endAll(endMs), reason === null ? undefined : this.channel.flush(endMs)]);
     process.exit(0);
   }
@@ -76,6 +80,7 @@ export class Agent {
       return;
     }
     if (type === frameType.request) return this.#request(id, payload);
+    if (!ofLanes.has(type)) throw new ProtocolError(`a host sends no frame of type ${type}`);
     const stream = this.#streams.get(id);
     if (!stream) {
       if (id > this.#lastStream) throw new ProtocolError(`stream ${id} was never opened`);
@@ -96,10 +101,10 @@ export class Agent {
 
   #request(id, payload) {
     const request = parseRequest(payload);
-    if (id <= this.#lastStream) throw new ProtocolError(`stream ${id} was used before`);
-    const first = this.#lastStream === -1;
-    if ((request.op === "hello") !== first || (id === 0) !== first) throw new ProtocolError("hello comes first, once");
-    this.#lastStream = id;
+    const isHello = request.op === "hello";
+    if (isHello === this.#greeted || isHello !== (id === 0)) throw new ProtocolError("hello comes first, once");
+    if (id <= this.#lastStream && !isHello) throw new ProtocolError(`stream ${id} was used before`);
+    this.#lastStream = Math.max(id, this.#lastStream);
     this.#lifetime.use();
     if (this.#streams.size >= maxStreams) {
       const error = { errno: "EAGAIN", message: `${maxStreams} streams are open already` };
@@ -111,16 +116,7 @@ export class Agent {
   }
 
   #open(id, request) {
-    const none = { incoming: [], outgoing: [] };
-    const kinds = { read: [], list: [] };
-    const lanes =
-      request.op === "spawn"
-        ? spawnLanes(request)
-        : request.op === "write"
-          ? { ...none, incoming: [laneNumber.in] }
-          : request.op in kinds
-            ? { ...none, outgoing: [laneNumber.out] }
-            : none;
+    const lanes = lanesOf(request);
     const stream = {
       id,
       incoming: new Map(lanes.incoming.map((lane) => [lane, new IncomingLane(this.channel, id, lane)])),
@@ -135,6 +131,7 @@ export class Agent {
   async #serve(stream, request, payload) {
     let goOn;
     try {
+      checkRequest(request);
       requireText(payload);
       const ok = await this.#answer(stream, request);
       goOn = typeof ok === "function" ? ok : undefined;
@@ -160,13 +157,14 @@ export class Agent {
     if (request.op === "kill") return this.#kill(request);
     if (request.op === "hello") return this.#greet(request);
     if (request.op === "info") return this.#info();
-    if (request.op === "resize") throw new AgentFailure("ENOTSUP", "an agent without Python has no terminals");
+    if (request.op === "resize") this.#resize(request);
     if (request.op === "extend") this.#lifetime.extend(request.ttlMs);
     return {};
   }
 
   #greet({ workdir, env, directories, ttlMs, idleMs }) {
     for (const folder of [workdir, ...directories]) about(folder, () => mkdirSync(folder, { recursive: true }));
+    this.#greeted = true;
     this.workdir = workdir;
     Object.assign(this.env, env);
     this.#lifetime.begin(ttlMs, idleMs);
@@ -198,8 +196,13 @@ export class Agent {
   async #kill({ process: id, signal, scope }) {
     const program = this.#streams.get(id)?.program;
     if (program) await program.kill(signal, scope);
+    else if (id > this.#lastStream) throw new AgentFailure("EINVAL", `stream ${id} is no process`);
     else if (!(signal in system.signals)) throw new AgentFailure("EINVAL", `"${signal}" is no signal`);
     return {};
+  }
+
+  #resize({ process: id }) {
+    if (this.#streams.get(id)?.program) throw new AgentFailure("ENOTSUP", "an agent without Python has no terminals");
   }
 
   #info() {
@@ -219,4 +222,12 @@ export class Agent {
       expiresAt: this.#lifetime.expiresAt,
     };
   }
+}
+
+function lanesOf(request) {
+  if (request.op === "spawn") return spawnLanes(request);
+  return {
+    incoming: request.op === "write" ? [laneNumber.in] : [],
+    outgoing: request.op === "read" || request.op === "list" ? [laneNumber.out] : [],
+  };
 }

@@ -1,9 +1,12 @@
+import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readlinkSync, renameSync, statSync, symlinkSync } from "node:fs";
-import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
+import { lstat, readdir, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AgentFailure, about } from "./failure.mjs";
 
 const removalTries = 3;
+/** Names of 255 bytes on this many levels still make a path. */
+const maxDepth = 8;
 
 /** The record of protocol.ts for what `stat` or `lstat` found. */
 export function fileInfo(path, name, found) {
@@ -45,6 +48,7 @@ export function makeSymlink({ target, path }) {
 }
 
 export async function removeFile({ path, recursive }) {
+  if (path === "/") throw new AgentFailure("EBUSY", "the root is not removed");
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found) return { removed: false };
   if (!found.isDirectory()) await unlink(path);
@@ -53,13 +57,34 @@ export async function removeFile({ path, recursive }) {
   return { removed: true };
 }
 
-/** By bytes: a name need not be text. */
-async function removeTree(folder) {
-  for (let tries = 1; ; tries++) {
+/** By bytes: a name need not be text. What is too deep for a path is moved up first. */
+async function removeTree(root) {
+  const found = [];
+  const clear = async (folder, depth) => {
     for (const entry of await readdir(folder, { encoding: "buffer", withFileTypes: true })) {
       const path = Buffer.concat([folder, Buffer.from("/"), entry.name]);
-      await unlessGone(() => (entry.isDirectory() ? removeTree(path) : unlink(path)));
+      if (!entry.isDirectory()) await unlessGone(() => unlink(path));
+      else if (depth < maxDepth) await unlessGone(() => removeFolder(path, () => clear(path, depth + 1)));
+      else await unlessGone(() => moveUp(path));
     }
+  };
+  const moveUp = async (path) => {
+    const place = Buffer.concat([root, Buffer.from(`/.sandkit-${randomUUID()}`)]);
+    await rename(path, place);
+    found.push(place);
+  };
+  await removeFolder(root, async () => {
+    await clear(root, 0);
+    for (let next = found.pop(); next; next = found.pop()) {
+      const folder = next;
+      await unlessGone(() => removeFolder(folder, () => clear(folder, 1)));
+    }
+  });
+}
+
+async function removeFolder(folder, clear) {
+  for (let tries = 1; ; tries++) {
+    await clear();
     try {
       return await rmdir(folder);
     } catch (error) {

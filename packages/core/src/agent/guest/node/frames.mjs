@@ -23,6 +23,7 @@ const maxJunkBytes = 1024 * 1024;
 const hostPreamble = /\nSANDKIT-HOST\/1 ([bt])\n/;
 const preambleBytes = 18;
 const headerBytes = 10;
+const colon = 58;
 
 /** The host broke a rule of the protocol, or the channel is damaged: the agent ends. */
 export class ProtocolError extends Error {
@@ -98,6 +99,10 @@ export class FrameDecoder {
       }
       checkLength(frame.length - 4, frame[4]);
       yield frameOf(frame.subarray(4));
+    }
+    if (rest.length > start && rest[start] !== colon) {
+      // No frame, however long it gets: one byte is enough to know that.
+      return rest.subarray(start, start + 1);
     }
     if (rest.length - start > maxLineBytes) throw new ProtocolError("a line does not end");
     return rest.subarray(start);

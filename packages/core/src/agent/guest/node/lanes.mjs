@@ -150,6 +150,7 @@ export class OutgoingLane {
   grant(payload) {
     if (payload.length !== 4) throw new ProtocolError("a credit without its amount");
     this.#credit += payload.readUInt32BE();
+    if (this.#credit > windowBytes) throw new ProtocolError("more was granted than was sent");
     this.onRoom();
   }
 

@@ -7,12 +7,14 @@ import { checkDirectory, findProgram, reasons } from "./find-program.mjs";
 import { frameType, laneNumber } from "./frames.mjs";
 import { memoryKills } from "./memory-kills.mjs";
 import { OutputPump, untilQuiet } from "./output-pump.mjs";
+import { wakeReaders } from "./pipes.mjs";
 import { sendSignal, tokenName } from "./trees.mjs";
 
 /** No process of Linux can have it: the number of a program that never ran. */
 const nobody = 4_194_305;
 /** Programs are to die of a lack of memory before the agent does. */
 const firstToDie = "1000";
+const wakeMs = 50;
 
 /** The lanes of a spawn. */
 export function spawnLanes({ stdin, control }) {
@@ -34,6 +36,7 @@ export class Program {
   #tree;
   #child;
   #killed = false;
+  #over = false;
   #killsBefore = null;
   #pumps = [];
   #control = null;
@@ -66,12 +69,17 @@ export class Program {
     const [name, ...args] = request.command;
     const { file, errno } = findProgram(name, { path: env.PATH ?? "", cwd });
     if (errno) return this.#refuse(name, errno);
-    const pipes = await this.#pipes();
+    const pipes = {};
     try {
+      await this.#takePipes(pipes);
       await this.#run(file, { argv0: name, args, cwd, env }, pipes);
       return this.#child.pid;
     } catch (error) {
-      for (const pipe of Object.values(pipes)) if (pipe) closeSync(pipe.mine);
+      for (const pipe of Object.values(pipes)) {
+        if (!pipe) continue;
+        closeSync(pipe.mine);
+        if (pipe.name >= 0) closeSync(pipe.name);
+      }
       if (["EAGAIN", "EMFILE", "ENFILE"].includes(error.code)) throw error;
       // The file is there: what is missing is the interpreter of its first line.
       return this.#refuse(name, error.code === "ENOENT" ? "ENOEXEC" : error.code);
@@ -95,16 +103,12 @@ export class Program {
     return nobody;
   }
 
-  async #pipes() {
+  async #takePipes(pipes) {
     const { stdin, mergeStderr, control } = this.#request;
-    const { pipes } = this.#agent;
-    return {
-      in: stdin ? await pipes.take("in") : null,
-      out: await pipes.take("out"),
-      err: mergeStderr ? null : await pipes.take("out"),
-      controlIn: control ? await pipes.take("in") : null,
-      controlOut: control ? await pipes.take("out") : null,
-    };
+    const wanted = { in: stdin, out: true, err: !mergeStderr, controlIn: control, controlOut: control };
+    for (const [name, want] of Object.entries(wanted)) {
+      pipes[name] = want ? await this.#agent.pipes.take(name === "in" || name === "controlIn" ? "in" : "out") : null;
+    }
   }
 
   async #run(file, { argv0, args, cwd, env }, pipes) {
@@ -144,11 +148,21 @@ export class Program {
     this.#pumps.push(new OutputPump(source(pipes.out, 1), outgoing.get(laneNumber.out)));
     if (mergeStderr) outgoing.get(laneNumber.err).end();
     else this.#pumps.push(new OutputPump(source(pipes.err, 2), outgoing.get(laneNumber.err)));
-    if (stdin) feed(incoming.get(laneNumber.in), sink(pipes.in, 0));
+    const fill = (number, pipe, descriptor) => {
+      const fed = feed(incoming.get(number), sink(pipe, descriptor));
+      if (pipe) fed.then(() => this.#wakeUntilOver(pipe.name));
+    };
+    if (stdin) fill(laneNumber.in, pipes.in, 0);
     if (!control) return;
-    feed(incoming.get(laneNumber.controlIn), sink(pipes.controlIn, 3));
+    fill(laneNumber.controlIn, pipes.controlIn, 3);
     const gate = () => untilQuiet(this.#pumps);
     this.#control = new OutputPump(source(pipes.controlOut, 4), outgoing.get(laneNumber.controlOut), gate);
+  }
+
+  #wakeUntilOver(name) {
+    if (this.#over) return closeSync(name);
+    wakeReaders(name);
+    setTimeout(() => this.#wakeUntilOver(name), wakeMs);
   }
 
   #leaderEnded(code, signal) {
@@ -166,6 +180,7 @@ export class Program {
   }
 
   #gone() {
+    this.#over = true;
     this.#tell({ event: "gone" });
     this.#agent.programOver(this, this.#stream);
   }

@@ -37,7 +37,7 @@ const shapes = {
     control: flag,
   },
   kill: { process: size, signal: text, scope: oneOf("tree", "group") },
-  resize: { process: size, columns: positive, rows: positive },
+  resize: { process: size, columns: number, rows: number },
   read: { path, offset: size, length: orNull(size) },
   write: {
     path,
@@ -56,7 +56,7 @@ const shapes = {
   shutdown: {},
 };
 
-/** @throws ProtocolError for what is no request of protocol.ts */
+/** @throws ProtocolError for what is no request at all */
 export function parseRequest(payload) {
   const json = payload.toString();
   let request;
@@ -65,12 +65,17 @@ export function parseRequest(payload) {
   } catch (cause) {
     throw new ProtocolError("a request is no JSON", { cause });
   }
-  const shape = Object.hasOwn(shapes, request?.op) ? shapes[request.op] : undefined;
-  if (!shape) throw new ProtocolError("a request asks for nothing that is known");
-  for (const [name, check] of Object.entries(shape)) {
-    if (!check(request[name])) throw new ProtocolError(`a request (${request.op}) has no valid ${name}`);
-  }
+  if (typeof request?.op !== "string") throw new ProtocolError("a request asks for nothing");
   return request;
+}
+
+/** @throws AgentFailure `ENOSYS` for a request that is not known, `EINVAL` for a member that is not what it must be */
+export function checkRequest(request) {
+  const shape = Object.hasOwn(shapes, request.op) ? shapes[request.op] : undefined;
+  if (!shape) throw new AgentFailure("ENOSYS", `"${request.op}" is not known`);
+  for (const [name, check] of Object.entries(shape)) {
+    if (!check(request[name])) throw new AgentFailure("EINVAL", `${request.op}: ${name} is not valid`);
+  }
 }
 
 /** @throws AgentFailure `EILSEQ` for text that UTF-8 cannot say; JSON can, by an escape */

@@ -152,14 +152,11 @@ export class Trees {
     let owner;
     for (let at = one; at !== undefined && !path.includes(at); at = table.get(at.parent)) {
       owner = owners.get(at.pid) ?? owners.get(at.session);
-      if (owner || at.pid === process.pid || this.#helpers.has(at.pid)) break;
+      if (owner || at.pid === 1 || at.pid === process.pid || this.#helpers.has(at.pid)) break;
       path.push(at);
     }
-    const orphan = path.at(-2) ?? path.at(-1);
-    if (!owner && this.#sole && orphan && path.at(-1)?.pid === 1 && orphan.pid !== 1) {
-      owner = this.#onlyOneSince(orphan.start);
-      if (owner) path.pop();
-    }
+    const orphan = path.at(-1);
+    if (!owner && this.#sole && orphan?.parent === 1) owner = this.#onlyOneSince(orphan.start);
     if (owner) for (const each of path) owners.set(each.pid, owner);
   }
 

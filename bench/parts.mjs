@@ -1,0 +1,77 @@
+import { findEngine } from "../scripts/engine-api.mjs";
+
+/** @typedef {import("./report.mjs").Part & { chart?: string }} Measured */
+/** @typedef {{ scale: import("./scale.mjs").Scale, image: string, progress: (message: string) => void }} Settings */
+/** What a part gives: its figures, or why it cannot run here. @typedef {Measured | { skipped: string }} Outcome */
+
+/**
+ * The parts of the benchmark, by the name that chooses them.
+ * @type {Readonly<Record<string, (settings: Settings) => Promise<Outcome>>>}
+ */
+export const parts = { wasm: wasmPart, mcp: mcpPart, docker: dockerPart };
+
+/** @param {Settings} settings */
+async function wasmPart({ scale, progress }) {
+  const { coldStarts } = await import("./cold-start.mjs");
+  progress(`${scale.wasm} cold starts of each side`);
+  const { naive, sandkit } = await coldStarts(scale.wasm);
+  const ms = /** @type {const} */ ("ms");
+  return {
+    name: "wasm",
+    columns: ["", "loadPyodide in Node", "Sandkit (wasm)", "ratio"],
+    rows: [
+      {
+        id: "first",
+        what: "process start → first Python result",
+        unit: ms,
+        raw: naive.firstMs,
+        sandkit: sandkit.firstMs,
+      },
+      { id: "later", what: "a later cell", unit: ms, raw: naive.laterMs, sandkit: sandkit.laterMs },
+      {
+        id: "memory",
+        what: "resident memory, whole process tree",
+        unit: /** @type {const} */ ("MiB"),
+        raw: naive.rssBytes / 2 ** 20,
+        sandkit: sandkit.rssBytes / 2 ** 20,
+      },
+    ],
+    notes: [`medians of ${scale.wasm} interleaved runs`],
+  };
+}
+
+/** @param {Settings} settings */
+async function mcpPart({ scale, progress }) {
+  const { mcpOverhead } = await import("./mcp-overhead.mjs");
+  progress(`${scale.calls} cells of each side`);
+  const { sdkMs, mcpMs, toolTokens } = await mcpOverhead(scale.calls);
+  return {
+    name: "mcp",
+    columns: ["", "SDK", "MCP over stdio", "ratio"],
+    rows: [
+      { id: "cell", what: "a cell", unit: /** @type {const} */ ("ms"), raw: sdkMs, sandkit: mcpMs },
+      { id: "tokens", what: "tools/list, tokens (o200k)", unit: /** @type {const} */ ("count"), sandkit: toolTokens },
+    ],
+    notes: [`medians of ${scale.calls} calls in turns`],
+  };
+}
+
+/** @param {Settings} settings */
+async function dockerPart({ scale, image, progress }) {
+  const { reason, version } = await findEngine();
+  if (reason) return { skipped: `no container engine answers (${reason}): start Docker, or set DOCKER_HOST` };
+  const { engine } = await import("./docker/bench-engine.mjs");
+  const { measureDocker } = await import("./docker/measure-docker.mjs");
+  const here = await engine.listImages({ filters: { reference: [image] } });
+  if (here.length === 0) {
+    return { skipped: `image ${image} is not on the engine: --image NAME takes another one with Python 3.9 or newer` };
+  }
+  const { rows, chart } = await measureDocker(image, scale, progress);
+  return {
+    name: "docker",
+    columns: ["", "raw docker", "@mastra/docker", "Sandkit", "raw ÷ ours", "target", ""],
+    rows,
+    chart,
+    notes: [`engine ${version}, image ${image}; in turns in one run; medians where nothing else is said`],
+  };
+}
