@@ -8,6 +8,8 @@ import sys
 _longest_text = 1_000_000
 _longest_form = 12_000_000
 _longest_value = 8_000_000
+# Of a value as JSON: each takes time and many times its size on the way.
+_most_items = 250_000
 
 _methods = {
     "_repr_html_": "text/html",
@@ -115,15 +117,23 @@ def size(form):
 
 
 def json_value(value):
-    """The value as strict JSON text, or None where it has none."""
+    """The value as strict JSON text, or None where it has none or is too large."""
     try:
+        if isinstance(value, (list, tuple, dict)) and len(value) > _most_items:
+            return None
         text = json.dumps(value, default=_plain, allow_nan=False)
-    except (TypeError, ValueError, RecursionError, MemoryError):
+    except Exception:
+        # Whatever a type of the user raises here: the cell has run, and its value has other forms.
         return None
     return text if len(text) <= _longest_value else None
 
 
 def _plain(value):
+    items = getattr(value, "size", 0)
+    if isinstance(items, int) and items > _most_items:
+        raise ValueError(f"{items} items are too many for JSON")
+    if isinstance(value, getattr(sys.modules.get("pandas"), "DataFrame", ())):
+        return json.loads(value.to_json(orient="records", date_format="iso", default_handler=str))
     # Arrays and scalars of numpy and of what follows its protocol.
     for name in ("tolist", "item"):
         method = getattr(type(value), name, None)

@@ -130,10 +130,13 @@ class Magics:
     def _timeit(self, rest, body=None):
         import timeit
 
-        timer = timeit.Timer(body or rest, globals=self._namespace)
-        count, _ = timer.autorange()
-        best = min(timer.repeat(5, count)) / count
-        print(f"{_duration(best)} per loop (best of 5 runs of {count} loops)")
+        chosen, rest = _take_counts(rest)
+        setup, statement = ("pass", rest) if body is None else (rest or "pass", body)
+        timer = timeit.Timer(statement, setup, globals=self._namespace)
+        count = chosen.get("n") or timer.autorange()[0]
+        runs = chosen.get("r") or 5
+        best = min(timer.repeat(runs, count)) / count
+        print(f"{_duration(best)} per loop (best of {runs} runs of {count} loops)")
 
     def _shell(self, rest, body, shell="sh"):
         done = subprocess.run([shell, "-c", body, shell, *shlex.split(rest)], stdin=subprocess.DEVNULL)
@@ -172,7 +175,18 @@ def _find(commands, name):
     if name in commands:
         return commands[name]
     known = ", ".join(commands)
-    raise UsageError(f"{name} needs IPython, which this sandbox lacks (without it: !command, {known})")
+    raise UsageError(f"{name} needs IPython, which this kernel runs without (it has: !command, {known})")
+
+
+def _take_counts(text):
+    """The options `-n LOOPS` and `-r RUNS` before a statement, and the statement."""
+    chosen = {}
+    while match := re.match(r"\s*-([nr])\s*(\d+)(?:\s+|$)", text):
+        chosen[match.group(1)] = int(match.group(2))
+        text = text[match.end() :]
+    if re.match(r"\s*-[a-z]\b", text):
+        raise UsageError(f"%timeit {text.strip()[:2]} needs IPython, which this kernel runs without (it has -n and -r)")
+    return chosen, text
 
 
 def _duration(seconds):

@@ -4,7 +4,7 @@ import os
 import sys
 from importlib.machinery import PathFinder
 
-from . import streams
+from . import notebook_display, streams
 from .cells import PlainCells
 from .control import Control
 from .interrupts import Interrupts
@@ -33,7 +33,12 @@ def _give_cells(kernel):
             kernel.cells = IPythonCells(kernel.loop, kernel.show)
             return None
         except Exception as error:
-            kernel.cells = PlainCells(kernel.loop)
+            kernel.cells = _plain_cells(kernel)
             return f"cells run without IPython, which does not start here: {type(error).__name__}: {error}"
-    kernel.cells = PlainCells(kernel.loop)
+    kernel.cells = _plain_cells(kernel)
     return None
+
+
+def _plain_cells(kernel):
+    notebook_display.install(kernel.show)
+    return PlainCells(kernel.loop)
