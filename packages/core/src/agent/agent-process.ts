@@ -72,12 +72,11 @@ export class AgentProcess implements ProviderProcess {
       },
     );
     this.id = `${owner.client}-${this.#stream.id}`;
-    const [stdout, stderr] = [this.#incoming(lane.out), this.#incoming(lane.err)];
-    this.stdout = stdout.stream;
-    this.stderr = stderr.stream;
-    Promise.all([stdout.done, stderr.done, this.#gone.promise.catch(() => undefined)]).then(() =>
-      owner.connection.over(this.#stream),
-    );
+    this.stdout = this.#incoming(lane.out).stream;
+    this.stderr = this.#incoming(lane.err).stream;
+    // Not before the last of its lanes: what an end comes late for would wait for it for ever.
+    const lanes = Array.from(this.#stream.incoming.values(), ({ done }) => done);
+    Promise.all([...lanes, this.#gone.promise.catch(() => undefined)]).then(() => owner.connection.over(this.#stream));
   }
 
   get pid(): number {

@@ -165,6 +165,25 @@ describe("an agent that is not to be believed", () => {
     await expect(new Response(process.stdout).text()).rejects.toThrow();
   });
 
+  it("may end a lane after it has told that all are gone", async () => {
+    const agent = new Impostor();
+    const opening = agent.session();
+    agent.greet();
+    const session = await opening;
+    const starting = session.spawn(["true"], { stdin: false });
+    agent.say(frameType.response, 2, 0, json({ ok: { pid: 7 } }));
+    const process = await starting;
+    const nothing = new Uint8Array(8);
+    const exited = { event: "exited", code: 0, signal: null, oom: false, cpuMs: null, peakMemoryBytes: null };
+    agent.say(frameType.event, 2, 0, json(exited));
+    agent.say(frameType.event, 2, 0, json({ event: "gone" }));
+    agent.say(frameType.end, 2, lane.err, nothing);
+    await process.gone;
+    agent.say(frameType.data, 2, lane.out, Buffer.from("late"));
+    agent.say(frameType.end, 2, lane.out, Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 4));
+    expect(await new Response(process.stdout).text()).toBe("late");
+  });
+
   it("cannot reach prototypes by what it answers", async () => {
     const agent = new Impostor();
     const opening = agent.session();
