@@ -59,6 +59,34 @@ describe("bash kernel", () => {
     expect([code === 0, stdout, stderr]).toEqual([false, "a\n", expect.stringContaining("syntax error")]);
   });
 
+  it("ends the cell alone at an unset variable under set -eu, with all that it had defined", async () => {
+    const define = [
+      "set -euo pipefail",
+      "kept=21 line=$'a\\nb'; declare -A map=([a]='x y'); declare -ir number=4; export SHOWN=1",
+      "double() { echo $(($1 * 2)); }; alias hi='echo hello'; cd /usr; umask 027; shopt -s extglob",
+      "match() { [[ $1 == @(a|b) ]] && echo matched; }; trap 'echo usr1' USR1; trap 'echo never' EXIT",
+      'inner() { local kept=9 mine=1; echo in; echo "$nothing"; echo no; }; outer() { local kept=8; inner; }',
+    ].join("\n");
+    const descriptors = await run("sh -c 'ls /proc/self/fd'");
+    expect(await run(define)).toEqual([0, "", ""]);
+    const unset = [1, "", expect.stringContaining("nothing: unbound variable")];
+    expect(await run("outer >/tmp/sandkit-bash-test; echo no")).toEqual(unset);
+    expect(await run("cat /tmp/sandkit-bash-test; rm /tmp/sandkit-bash-test")).toEqual([0, "in\n", ""]);
+    expect(await run('set +u; echo $kept "$mine" "$line" "$(declare -p map)"; double $number; hi; pwd; umask')).toEqual(
+      [0, '21  a\nb declare -A map=([a]="x y" )\n8\nhello\n/usr\n0027\n', ""],
+    );
+    expect(await run("match b; kill -USR1 $$; env | grep -cE '^(SHOWN|PROMPT_COMMAND)='; (exit 3); echo no")).toEqual([
+      3,
+      "matched\nusr1\n1\n",
+      "",
+    ]);
+    expect(await run("set -u -- p 'q r'; echo \"$nothing\"")).toEqual(unset);
+    expect(await run('echo "$# $2"')).toEqual([0, "2 q r\n", ""]);
+    expect(await run("sh -c 'ls /proc/self/fd'")).toEqual(descriptors);
+    expect(await run("set +eu; set +o pipefail; trap - EXIT USR1; builtin exit 5")).toEqual([5, "", expect.anything()]);
+    expect(await run("echo $- | grep -c '[eu]'; double $kept")).toEqual([0, "0\n42\n", ""]);
+  });
+
   it("is interrupted with its state kept", async () => {
     for (const code of [
       "echo on; sleep 50; echo after",
