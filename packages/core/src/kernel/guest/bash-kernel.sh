@@ -1,8 +1,7 @@
 # Cells in bash 4.1 or later. This is read, line by line, by an interactive shell whose input is the host's: nothing but
 # a fatal error ends such a shell, and an interrupt, an unset variable under `set -u` or a failed expansion gives up the
-# running line alone. A cell is the line
-#     __sandkit_begin ID; eval 'CODE' </dev/null
-# and the prompt that follows it tells the host of its end.
+# running line alone. The line `__sandkit_begin ID 'CODE'` asks for a cell. It runs before the next prompt, where bash
+# does not speak of jobs as it would to a person; whatever becomes of it, that prompt or the one after tells of its end.
 #
 # `exit` gives up the cell too, and so does a failing command under `set -e`, so that the state outlives both. What
 # ends the shell all the same, above all an unset variable under both `set -e` and `set -u`, starts it anew with its
@@ -10,8 +9,10 @@
 # `exec PROGRAM` is told as lost state.
 PS1= PS2=
 set +o history +H -E
+shopt -s execfail
 unset HISTFILE TMOUT MAILCHECK
-__sandkit_id= __sandkit_code= __sandkit_errexit= __sandkit_stderr= __sandkit_exit_trap=
+__sandkit_id= __sandkit_todo= __sandkit_code= __sandkit_status=0 __sandkit_stderr=
+__sandkit_errexit= __sandkit_xtrace= __sandkit_exit_trap=
 
 # Takes over our descriptors and copies of the standard streams, so that no program inherits them: bash closes in
 # programs what it has put aside for the time of a redirection, and what is copied from there.
@@ -80,7 +81,7 @@ trap() {
 
 # At the end of the shell, which is none when a cell runs.
 __sandkit_end() {
-    __sandkit_code=$?
+    __sandkit_code=$__sandkit_seen
     if [[ ! $__sandkit_id ]]; then
         eval "$__sandkit_exit_trap"
         return
@@ -91,10 +92,10 @@ __sandkit_end() {
     builtin set +e
     local __sandkit_name
     # The arguments are the shell's own, unless a function runs: what is behind those cannot be had.
-    if [[ ${#FUNCNAME[@]} -gt 1 ]]; then
+    if [[ ${FUNCNAME[1]-source} != source ]]; then
         set --
         while IFS= read -r __sandkit_name; do
-            unset -v "$__sandkit_name"
+            [[ ! $__sandkit_name ]] || unset -v "$__sandkit_name"
         done <<<"$(compgen -v | __sandkit_hidden)"
     fi
     # By way of 1, where bash does not take over that a descriptor is closed in programs.
@@ -102,7 +103,7 @@ __sandkit_end() {
         >&"$__sandkit_out" 4>&1 >&"$__sandkit_2" 5>&1 >&"$__sandkit_1" 2>/dev/null
 }
 
-__sandkit_restart='PROMPT_COMMAND='\''__sandkit_state=$(</dev/fd/6); exec 6<&-; eval "$__sandkit_state" >/dev/null; __sandkit_open; __sandkit_prompt'\''
+__sandkit_restart='PROMPT_COMMAND='\''__sandkit_state=$(</dev/fd/6); exec 6<&-; eval "$__sandkit_state" >/dev/null; __sandkit_open; __sandkit_rest'\''
 export PROMPT_COMMAND
 exec "$BASH" --noprofile --norc --noediting -i +m'
 
@@ -136,32 +137,46 @@ __sandkit_state() {
 }
 
 __sandkit_begin() {
-    local status=$__sandkit_status
-    __sandkit_id=$1 __sandkit_code=
-    builtin trap - INT
-    printf '{"id":%d,"started":true}\n' "$1" >&"$__sandkit_out"
-    if [[ $__sandkit_errexit ]]; then
-        __sandkit_errexit=
-        set -e
-        return 0
-    fi
-    return "$status"
+    __sandkit_id=$1 __sandkit_todo=$2
 }
 
-# Before each line is read. An interrupt that comes now has nothing to stop.
-__sandkit_prompt() {
-    __sandkit_status=$?
+# Its status is that of the cell before.
+__sandkit_start() {
+    __sandkit_cell=$__sandkit_todo __sandkit_todo= __sandkit_code=
+    [[ ! $__sandkit_xtrace ]] || __sandkit_cell="builtin set -x; $__sandkit_cell"
+    __sandkit_xtrace=
+    builtin trap - INT
+    printf '{"id":%d,"started":true}\n' "$__sandkit_id" >&"$__sandkit_out"
+    if [[ $__sandkit_errexit ]]; then
+        __sandkit_errexit=
+        builtin set -e
+        return 0
+    fi
+    return "$__sandkit_status"
+}
+
+# Ends the trace of `set -x`, which has nothing to say of us.
+__sandkit_quiet() {
+    __sandkit_seen=$?
+    if [[ $- == *x* ]]; then
+        builtin set +x
+        __sandkit_xtrace=1
+    fi
+}
+
+# Before a prompt. An interrupt that comes now has nothing to stop.
+__sandkit_rest() {
     builtin trap : INT
     if [[ $- == *e* ]]; then
-        set +e
+        builtin set +e
         __sandkit_errexit=1
     fi
     if [[ $__sandkit_stderr ]]; then
         exec 2>&"$__sandkit_stderr" {__sandkit_stderr}>&-
         __sandkit_stderr=
     fi
-    [[ $__sandkit_id ]] || return 0
-    __sandkit_status=${__sandkit_code:-$__sandkit_status}
+    [[ $__sandkit_id && ! $__sandkit_todo ]] || return 0
+    __sandkit_status=${__sandkit_code:-$__sandkit_seen}
     local id=$__sandkit_id
     __sandkit_id=
     printf '{"id":%d,"done":{"exitCode":%d}}\n' "$id" "$__sandkit_status" >&"$__sandkit_out"
@@ -169,7 +184,17 @@ __sandkit_prompt() {
 
 __sandkit_open
 builtin trap 'if __sandkit_failed $?; then __sandkit_stop; fi' ERR
-builtin trap '__sandkit_end "$@"' EXIT
+builtin trap '{ __sandkit_quiet; } 2>/dev/null; __sandkit_end "$@"' EXIT
 builtin trap : INT
-readonly PROMPT_COMMAND=__sandkit_prompt
+# In both branches the cell sees the status, which is no failure that `set -e` or a trap would care for.
+__sandkit_run='if __sandkit_start; then eval "$__sandkit_cell" </dev/null; else eval "$__sandkit_cell" </dev/null; fi
+{ __sandkit_quiet; } 2>/dev/null'
+# What is sourced has its lines counted from 1. Where that cannot be had, a cell runs all the same.
+readonly PROMPT_COMMAND='{ __sandkit_quiet; } 2>/dev/null
+__sandkit_rest
+if [[ $__sandkit_todo ]]; then
+    . /dev/stdin <<<"$__sandkit_run"
+    if [[ $__sandkit_todo ]]; then eval "$__sandkit_run"; fi
+    __sandkit_rest
+fi'
 printf '{"ready":true}\n' >&"$__sandkit_out"
