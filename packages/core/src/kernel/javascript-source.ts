@@ -1,4 +1,4 @@
-import type { AnyNode, ImportDeclaration, Node, Program } from "acorn";
+import type { AnyNode, Identifier, ImportDeclaration, Literal, Node, Program } from "acorn";
 
 /** A cell as the kernel takes it. */
 interface JavaScriptCell {
@@ -32,7 +32,8 @@ export async function loadJavaScript(): Promise<PrepareCell> {
         allowImportExportEverywhere: true,
       });
     } catch (error) {
-      if (error instanceof SyntaxError) return undefined;
+      // Also what is nested too deep for the parser.
+      if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
       throw error;
     }
   };
@@ -79,7 +80,7 @@ function applied(text: string, changes: readonly Change[]): string {
 
 function changesIn(program: Program, code: string): Change[] {
   const changes: Change[] = [];
-  visit(program, (node) => {
+  for (const node of nodesOf(program)) {
     const { start, end } = node;
     if (node.type === "ImportDeclaration") changes.push({ start, end, text: importStatement(node, code) });
     else if (node.type === "ImportExpression") changes.push({ start, end: start + "import".length, text: importer });
@@ -88,24 +89,36 @@ function changesIn(program: Program, code: string): Change[] {
     } else if (node.type === "ExportNamedDeclaration" || node.type === "ExportDefaultDeclaration") {
       changes.push({ start, end: node.declaration?.start ?? end, text: "" });
     } else if (node.type === "ExportAllDeclaration") changes.push({ start, end, text: "" });
-  });
+  }
   return changes;
 }
 
 function importStatement(node: ImportDeclaration, code: string): string {
   const attributes = node.attributes.map(({ key, value }) => `${source(key, code)}: ${source(value, code)}`).join(", ");
   const options = attributes && `, { with: { ${attributes} } }`;
-  const loaded = `await ${importer}(${source(node.source, code)}${options})`;
+  const from = source(node.source, code);
+  const imported: string[] = [];
   const names: string[] = [];
   let all: string | undefined;
   for (const specifier of node.specifiers) {
-    if (specifier.type === "ImportNamespaceSpecifier") all = specifier.local.name;
-    else if (specifier.type === "ImportDefaultSpecifier") names.push(`default: ${specifier.local.name}`);
-    else names.push(`${source(specifier.imported, code)}: ${specifier.local.name}`);
+    const { name } = specifier.local;
+    if (specifier.type === "ImportNamespaceSpecifier") {
+      all = name;
+      continue;
+    }
+    const wanted = specifier.type === "ImportDefaultSpecifier" ? "default" : nameOf(specifier.imported);
+    imported.push(wanted);
+    names.push(`${JSON.stringify(wanted)}: ${name}`);
   }
-  if (all !== undefined && names.length > 0) return `const ${all} = ${loaded}, { ${names.join(", ")} } = ${all};`;
-  if (all !== undefined) return `const ${all} = ${loaded};`;
-  return names.length > 0 ? `const { ${names.join(", ")} } = ${loaded};` : `${loaded};`;
+  const loaded = `await ${importer}(${from}${options});`;
+  const whole = all === undefined ? "" : `const ${all} = ${loaded}`;
+  if (names.length === 0) return whole || loaded;
+  const chosen = `await ${importer}.names(${from}, ${JSON.stringify(imported)}${options})`;
+  return `const { ${names.join(", ")} } = ${chosen};${whole && ` ${whole}`}`;
+}
+
+function nameOf(imported: Identifier | Literal): string {
+  return imported.type === "Identifier" ? imported.name : String(imported.value);
 }
 
 function source(node: Node, code: string): string {
@@ -116,9 +129,15 @@ function isNode(value: unknown): value is AnyNode {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
 }
 
-function visit(node: AnyNode, see: (node: AnyNode) => void): void {
-  see(node);
-  for (const value of Object.values(node)) {
-    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) visit(child, see);
+/** Every node, without recursion: code may be nested as deep as the parser can go. */
+function* nodesOf(program: Program): Generator<AnyNode> {
+  const open: unknown[] = [program];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (Array.isArray(value)) for (const item of value) open.push(item);
+    else if (isNode(value)) {
+      yield value;
+      for (const member of Object.values(value)) open.push(member);
+    }
   }
 }

@@ -1,6 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { joinModules } from "../agent/join-modules.js";
 import type { KernelLanguage } from "../provider.js";
 import { loadJavaScript, loadTypeScript, type PrepareCell } from "./javascript-source.js";
 
@@ -57,15 +56,10 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 async function loadPython(): Promise<KernelDriver> {
-  const folder = fileURLToPath(new URL("python-kernel/", guest));
-  const files = (await readdir(folder)).filter((file) => file.endsWith(".py"));
-  const texts = await Promise.all(files.map((file) => readFile(`${folder}${file}`, "utf8")));
-  const sources = new Map(files.map((file, index) => [file.slice(0, -".py".length), texts[index] ?? ""]));
-  const bootstrap = sources.get("bootstrap") ?? "";
-  sources.delete("bootstrap");
+  const { bootstrap, preamble } = await loadSources("python-kernel/", ".py");
   return {
     command: ["python3", "-c", bootstrap],
-    preamble: jsonLine(Object.fromEntries(sources)),
+    preamble,
     cell: (id, code) => jsonLine({ id, code }),
     interruptedBy: "signal",
   };
@@ -81,31 +75,29 @@ async function loadBash(): Promise<KernelDriver> {
   };
 }
 
-/**
- * The driver is one module and the source of its thread. Without the flag, Node takes a timer that was interrupted for
- * a sign of a damaged process, and aborts.
- */
+/** Without the flag, Node takes a timer that was interrupted for a sign of a damaged process, and aborts. */
 async function loadNode(load: () => Promise<PrepareCell>): Promise<KernelDriver> {
-  const folder = new URL("javascript-kernel/", guest);
-  const [prepare, source, watcher] = await Promise.all([
-    load(),
-    joinModules(new URL("main.mjs", folder)),
-    readFile(new URL("watcher.cjs", folder), "utf8"),
-  ]);
+  const [prepare, { bootstrap, preamble }] = await Promise.all([load(), loadSources("javascript-kernel/", ".cjs")]);
   return {
-    command: [
-      "node",
-      "--no-force-async-hooks-checks",
-      "--input-type=module",
-      "-e",
-      `${source}//# sourceURL=sandkit-kernel`,
-      "--",
-      watcher,
-    ],
-    preamble: "",
+    command: ["node", "--no-force-async-hooks-checks", "--input-type=commonjs", "-e", bootstrap],
+    preamble,
     cell: (id, code) => jsonLine({ id, ...prepare(code) }),
     interruptedBy: "line",
   };
+}
+
+/** The modules of a driver, in the line that its bootstrap reads. */
+async function loadSources(
+  name: string,
+  extension: string,
+): Promise<{ readonly bootstrap: string; readonly preamble: string }> {
+  const folder = fileURLToPath(new URL(name, guest));
+  const files = (await readdir(folder)).filter((file) => file.endsWith(extension));
+  const texts = await Promise.all(files.map((file) => readFile(`${folder}${file}`, "utf8")));
+  const sources = new Map(files.map((file, index) => [file.slice(0, -extension.length), texts[index] ?? ""]));
+  const bootstrap = sources.get("bootstrap") ?? "";
+  sources.delete("bootstrap");
+  return { bootstrap, preamble: jsonLine(Object.fromEntries(sources)) };
 }
 
 function jsonLine(value: unknown): string {

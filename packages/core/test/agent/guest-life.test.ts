@@ -99,39 +99,39 @@ describe("the end", () => {
     const pids = await stubborn(agent.client);
     agent.process.kill("SIGKILL");
     await once(agent.process, "exit");
-    for (let waited = 0; waited < 100 && !(await noneAlive(pids)); waited++) await sleep(20);
+    for (let waited = 0; waited < 500 && !(await noneAlive(pids)); waited++) await sleep(20);
     expect(await noneAlive(pids)).toBe(true);
   });
 
   it("comes at the time to live, which can be moved", async () => {
-    const agent = await started({ ttlMs: 300 });
+    const agent = await started({ ttlMs: 1_500 });
     const before = Number((await agent.client.ask({ op: "info" })).ok?.expiresAt) - Date.now();
     expect(before).toBeGreaterThan(0);
-    expect(before).toBeLessThanOrEqual(301);
-    await agent.client.ask({ op: "extend", ttlMs: 700 });
-    await sleep(450);
+    expect(before).toBeLessThanOrEqual(1_501);
+    await agent.client.ask({ op: "extend", ttlMs: 4_000 });
+    await sleep(2_000);
     expect((await agent.client.ask({ op: "info" })).ok).toBeDefined();
     expect((await agent.client.farewell.promise).reason).toBe("ttl");
     expect(await ended(agent)).toBe(0);
   });
 
   it("comes after idleness: requests, programs and busy pings are use, a waiting kernel is not", async () => {
-    const agent = await started({ idleMs: 300 });
-    const run = agent.client.sh("sleep 0.6");
+    const agent = await started({ idleMs: 1_500 });
+    const run = agent.client.sh("sleep 2.5");
     await run.gone.promise;
     for (let count = 0; count < 5; count++) {
-      await sleep(120);
+      await sleep(500);
       agent.client.frame(frameType.ping, 0, 0, Uint8Array.of(1));
     }
     const kernel = agent.client.spawn(["cat"], { control: true, stdin: true });
     await kernel.reply.promise;
     const start = performance.now();
     for (let count = 0; count < 2; count++) {
-      await sleep(120);
+      await sleep(500);
       agent.client.frame(frameType.ping, 0, 0, Uint8Array.of(0));
     }
     expect((await agent.client.farewell.promise).reason).toBe("idle");
-    expect(performance.now() - start).toBeGreaterThan(200);
+    expect(performance.now() - start).toBeGreaterThan(1_000);
     expect(await ended(agent)).toBe(0);
   });
 });
@@ -156,7 +156,7 @@ describe("a detached agent", () => {
   it("serves several clients, keeps the programs of one that leaves, and ends a lease after the last", async () => {
     const { name, child } = await start();
     const [one, two] = [await connect(name), await connect(name)];
-    const first = await one.client.hello({ leaseMs: 600, env: { WHOSE: "first" } });
+    const first = await one.client.hello({ leaseMs: 2_500, env: { WHOSE: "first" } });
     expect((await two.client.hello({ leaseMs: 1, env: { WHOSE: "second" }, workdir: "/usr" })).ok).toEqual(first.ok);
     expect(await two.client.sh("echo $WHOSE").text()).toBe("first\n");
     const run = one.client.sh("echo $$; exec yes");
@@ -164,14 +164,14 @@ describe("a detached agent", () => {
     const pid = Number.parseInt(run.bytes().toString(), 10);
     one.child.stdin.destroy();
     await once(one.child, "exit");
-    await sleep(700);
+    await sleep(3_000);
     expect(await isAlive(pid)).toBe(true);
     expect(await two.client.sh("echo on").text()).toBe("on\n");
     two.child.kill("SIGKILL");
     await sleep(100);
     const three = await connect(name);
     expect((await three.client.hello()).ok).toEqual(first.ok);
-    await sleep(700);
+    await sleep(3_000);
     expect(child.exitCode).toBe(null);
     three.child.stdin.destroy();
     const left = performance.now();

@@ -3,8 +3,8 @@ import { accessSync, closeSync, constants, mkdtempSync, openSync, rmSync } from 
 import { tmpdir } from "node:os";
 import { AgentFailure } from "./failure.mjs";
 
-const batch = 16;
-const low = 6;
+const batch = 24;
+const low = 8;
 /** O_PATH, which Node does not name. */
 const nameOnly = 0o10000000;
 
@@ -30,11 +30,12 @@ export class Pipes {
    * it; null where there are none to be had.
    */
   async take(direction) {
-    if (this.#ready.length === 0 && !this.#missing) await this.refill();
+    while (this.#ready.length === 0 && !this.#missing) {
+      if (!(await this.refill())) throw new AgentFailure("EMFILE", "no descriptors are left for pipes");
+    }
     const pipe = this.#ready.pop();
     if (this.#ready.length < low && !this.#missing) this.refill();
-    if (pipe === undefined && this.#missing) return null;
-    if (pipe === undefined) throw new AgentFailure("EMFILE", "no descriptors are left for pipes");
+    if (pipe === undefined) return null;
     const path = `/proc/self/fd/${pipe}`;
     const [mine, theirs] =
       direction === "in" ? [constants.O_WRONLY, constants.O_RDONLY] : [constants.O_RDONLY, constants.O_WRONLY];
@@ -52,6 +53,7 @@ export class Pipes {
     }
   }
 
+  /** Resolves with whether it was of use. */
   refill() {
     this.#making ??= this.#make().finally(() => {
       this.#making = null;
@@ -64,7 +66,7 @@ export class Pipes {
     this.#folder = folder;
     if (folder === null) {
       this.#missing = true;
-      return;
+      return true;
     }
     const names = Array.from({ length: batch }, (_, index) => `${folder}/${index}`);
     try {
@@ -81,7 +83,9 @@ export class Pipes {
           resolve(code === 0);
         });
       });
+      const before = this.#ready.length;
       if (made) for (const name of names) this.#open(name);
+      return this.#missing || this.#ready.length > before;
     } finally {
       this.drop();
     }
