@@ -217,7 +217,8 @@ describeOnEngine("kernels in a container", () => {
     afterAll(() => kernel?.[Symbol.asyncDispose]());
 
     it("keeps its state, through failures and exits", async () => {
-      expect(await run("set -eo pipefail\nkept=6\ncd /tmp\ntwice() { echo $(($1 * 2)); }")).toEqual([0, "", ""]);
+      expect(await run("set -euo pipefail\nkept=6\ncd /tmp\ntwice() { echo $(($1 * 2)); }")).toEqual([0, "", ""]);
+      expect(await run('echo "a$nothing"; echo b')).toEqual([1, "", expect.stringContaining("nothing: unbound")]);
       expect(await run("echo a; false | cat; echo b")).toEqual([1, "a\n", ""]);
       expect(await run("exit 4")).toEqual([4, "", ""]);
       expect(await run("twice $kept; pwd")).toEqual([0, "12\n/tmp\n", ""]);

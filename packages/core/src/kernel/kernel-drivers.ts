@@ -70,7 +70,7 @@ async function loadBash(): Promise<KernelDriver> {
   return {
     command: ["bash", "-c", "exec bash --noprofile --norc --noediting -i +m <&3 3<&- 5>&2 2>/dev/null"],
     preamble: await readFile(new URL("bash-kernel.sh", guest), "utf8"),
-    cell: (id, code) => `__sandkit_begin ${id}; eval '${code.replaceAll("'", "'\\''")}' </dev/null 4>&-\n`,
+    cell: (id, code) => `__sandkit_begin ${id} '${code.replaceAll("'", "'\\''")}'\n`,
     interruptedBy: "signals",
   };
 }

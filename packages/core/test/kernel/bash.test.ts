@@ -56,7 +56,35 @@ describe("bash kernel", () => {
     ]);
     expect(await run("set +u; echo $kept")).toEqual([0, "21\n", ""]);
     const [code, stdout, stderr] = await run("echo a\nif then; echo 'b");
-    expect([code === 0, stdout, stderr]).toEqual([false, "a\n", expect.stringContaining("syntax error")]);
+    expect([code === 0, stdout, stderr]).toEqual([false, "a\n", expect.stringContaining("line 2: syntax error")]);
+  });
+
+  it("ends the cell alone at an unset variable under set -eu, with all that it had defined", async () => {
+    const define = [
+      "set -euo pipefail",
+      "kept=21 line=$'a\\nb'; declare -A map=([a]='x y'); declare -ir number=4; export SHOWN=1",
+      "double() { echo $(($1 * 2)); }; alias hi='echo hello'; cd /usr; umask 027; shopt -s extglob",
+      "match() { [[ $1 == @(a|b) ]] && echo matched; }; trap 'echo usr1' USR1; trap 'echo never' EXIT",
+      'inner() { local kept=9 mine=1; echo in; echo "$nothing"; echo no; }; outer() { local kept=8; inner; }',
+    ].join("\n");
+    const descriptors = await run("sh -c 'ls /proc/self/fd'");
+    expect(await run(define)).toEqual([0, "", ""]);
+    const unset = [1, "", expect.stringContaining("nothing: unbound variable")];
+    expect(await run("outer >/tmp/sandkit-bash-test; echo no")).toEqual(unset);
+    expect(await run("cat /tmp/sandkit-bash-test; rm /tmp/sandkit-bash-test")).toEqual([0, "in\n", ""]);
+    expect(await run('set +u; echo $kept "$mine" "$line" "$(declare -p map)"; double $number; hi; pwd; umask')).toEqual(
+      [0, '21  a\nb declare -A map=([a]="x y" )\n8\nhello\n/usr\n0027\n', ""],
+    );
+    expect(await run("match b; kill -USR1 $$; env | grep -cE '^(SHOWN|PROMPT_COMMAND)='; (exit 3); echo no")).toEqual([
+      3,
+      "matched\nusr1\n1\n",
+      "",
+    ]);
+    expect(await run("set -u -- p 'q r'; echo \"$nothing\"")).toEqual(unset);
+    expect(await run('echo "$# $2"')).toEqual([0, "2 q r\n", ""]);
+    expect(await run("sh -c 'ls /proc/self/fd'")).toEqual(descriptors);
+    expect(await run("set +eu; set +o pipefail; trap - EXIT USR1; builtin exit 5")).toEqual([5, "", expect.anything()]);
+    expect(await run("echo $- | grep -c '[eu]'; double $kept")).toEqual([0, "0\n42\n", ""]);
   });
 
   it("is interrupted with its state kept", async () => {
@@ -71,15 +99,26 @@ describe("bash kernel", () => {
     expect(await run("echo $kept")).toEqual([0, "21\n", ""]);
   });
 
+  it("is not hit by an interrupt that comes between cells", async () => {
+    for (let turn = 0; turn < 50; turn++) {
+      const cell = kernel.run(turn % 2 ? ":" : "sleep 0.001");
+      await kernel.kernel.interrupt();
+      expect((await cell).died).toBeUndefined();
+      expect(await run("echo $kept")).toEqual([0, "21\n", ""]);
+    }
+  });
+
   it("lets background programs live on, also through an interrupt", async () => {
     const [code, pid] = await run("sleep 50 & echo $!; sleep 0.2");
     expect(code).toBe(0);
     await kernel.interrupted("echo on; sleep 50");
-    expect(await run(`kill -0 ${String(pid).trim()} && echo alive; kill %1`)).toEqual([
-      0,
-      "alive\n",
-      expect.anything(),
-    ]);
+    expect(await run(`kill -0 ${String(pid).trim()} && echo alive; kill %1`)).toEqual([0, "alive\n", ""]);
+  });
+
+  it("speaks of jobs and of itself no more than a script would", async () => {
+    expect(await run("sleep 0.01 & wait; sleep 50 & kill %1; wait %1; sh -c 'kill -9 $$'")).toEqual([137, "", ""]);
+    expect(await run("set -x; echo a")).toEqual([0, "a\n", "++++ echo a\n"]);
+    expect(await run("echo b; set +x")).toEqual([0, "b\n", "++++ echo b\n++++ set +x\n"]);
   });
 
   it("gives programs no input and no descriptor of ours", async () => {

@@ -1,17 +1,33 @@
 # Cells in bash 4.1 or later. This is read, line by line, by an interactive shell whose input is the host's: nothing but
 # a fatal error ends such a shell, and an interrupt, an unset variable under `set -u` or a failed expansion gives up the
-# running line alone. A cell is the line
-#     __sandkit_begin ID; eval 'CODE' </dev/null 4>&-
-# and the prompt that follows it tells the host of its end.
+# running line alone. The line `__sandkit_begin ID 'CODE'` asks for a cell. It runs before the next prompt, where bash
+# does not speak of jobs as it would to a person; whatever becomes of it, that prompt or the one after tells of its end.
 #
 # `exit` gives up the cell too, and so does a failing command under `set -e`, so that the state outlives both. What
-# ends the shell, and is told as lost state: `exec PROGRAM`, `exit` under `set -o posix`, an unset variable under both
-# `set -e` and `set -u`.
+# ends the shell all the same, above all an unset variable under both `set -e` and `set -u`, starts it anew with its
+# variables, functions, aliases, options, traps and directory; the new one knows no jobs of the old one. Only
+# `exec PROGRAM` is told as lost state.
 PS1= PS2=
-exec 2>&5 5>&-
 set +o history +H -E
+shopt -s execfail
 unset HISTFILE TMOUT MAILCHECK
-__sandkit_id= __sandkit_code= __sandkit_errexit= __sandkit_stderr=
+__sandkit_id= __sandkit_todo= __sandkit_code= __sandkit_status=0 __sandkit_stderr=
+__sandkit_errexit= __sandkit_xtrace= __sandkit_exit_trap=
+
+# Takes over our descriptors and copies of the standard streams, so that no program inherits them: bash closes in
+# programs what it has put aside for the time of a redirection, and what is copied from there.
+__sandkit_open() {
+    exec 2>&5 5>&-
+    local free
+    exec {free}<&0
+    exec {free}<&-
+    __sandkit_copy "$free" <&1 4>&1 1>&2 2>&4
+    exec 4>&-
+}
+
+__sandkit_copy() {
+    exec {__sandkit_in}<&"$1" {__sandkit_out}>&$(($1 + 1)) {__sandkit_1}>&$(($1 + 2)) {__sandkit_2}>&$(($1 + 3))
+}
 
 # Gives up the line, in silence.
 __sandkit_stop() {
@@ -38,52 +54,147 @@ exit() {
     __sandkit_stop
 }
 
-# A trap on ERR goes on before ours, without which `set -e` would end the shell.
+# A trap on ERR goes on before ours, without which `set -e` would end the shell; one on EXIT is kept for its real end.
 trap() {
-    if [[ $# -eq 2 && $2 == ERR && $BASHPID == "$$" ]]; then
-        if [[ $1 == - || ! $1 ]]; then
-            builtin trap 'if __sandkit_failed $?; then __sandkit_stop; fi' ERR
-        else
-            builtin trap "$1"$'\nif __sandkit_failed 1; then __sandkit_stop; fi' ERR
-        fi
-    else
+    if [[ $# -lt 2 || $1 == -[lp]* || $BASHPID != "$$" ]]; then
         builtin trap "$@"
+        return
     fi
-}
-
-__sandkit_begin() {
-    local status=$__sandkit_status
-    __sandkit_id=$1 __sandkit_code=
-    builtin trap - INT
-    printf '{"id":%d,"started":true}\n' "$1" >&4
-    if [[ $__sandkit_errexit ]]; then
-        __sandkit_errexit=
-        set -e
-        return 0
-    fi
+    [[ $1 != -- ]] || shift
+    local action=$1 name status=0
+    [[ $action != - ]] || action=
+    for name in "${@:2}"; do
+        case ${name^^} in
+        EXIT | 0) __sandkit_exit_trap=$action ;;
+        ERR)
+            if [[ $action ]]; then
+                builtin trap "$action"$'\nif __sandkit_failed 1; then __sandkit_stop; fi' ERR
+            else
+                builtin trap 'if __sandkit_failed $?; then __sandkit_stop; fi' ERR
+            fi
+            ;;
+        *) builtin trap -- "$1" "$name" || status=$? ;;
+        esac
+    done
     return "$status"
 }
 
-# Before each line is read. An interrupt that comes now has nothing to stop.
-__sandkit_prompt() {
-    __sandkit_status=$?
+# At the end of the shell, which is none when a cell runs.
+__sandkit_end() {
+    __sandkit_code=$__sandkit_seen
+    if [[ ! $__sandkit_id ]]; then
+        eval "$__sandkit_exit_trap"
+        return
+    fi
+    # Bash has no status of an expansion that failed.
+    [[ $__sandkit_code != 0 || $BASH_COMMAND == *exit* ]] || __sandkit_code=1
+    [[ $- != *e* ]] || __sandkit_errexit=1
+    builtin set +e
+    local __sandkit_name
+    # The arguments are the shell's own, unless a function runs: what is behind those cannot be had.
+    if [[ ${FUNCNAME[1]-source} != source ]]; then
+        set --
+        while IFS= read -r __sandkit_name; do
+            [[ ! $__sandkit_name ]] || unset -v "$__sandkit_name"
+        done <<<"$(compgen -v | __sandkit_hidden)"
+    fi
+    # By way of 1, where bash does not take over that a descriptor is closed in programs.
+    exec "$BASH" -c "$__sandkit_restart" 6<<<"$(__sandkit_state "$@")" <&"$__sandkit_in" \
+        >&"$__sandkit_out" 4>&1 >&"$__sandkit_2" 5>&1 >&"$__sandkit_1" 2>/dev/null
+}
+
+__sandkit_restart='PROMPT_COMMAND='\''__sandkit_state=$(</dev/fd/6); exec 6<&-; eval "$__sandkit_state" >/dev/null; __sandkit_open; __sandkit_rest'\''
+export PROMPT_COMMAND
+exec "$BASH" --noprofile --norc --noediting -i +m'
+
+# Reads the names of variables and gives those of which functions that run have their own, once for each function.
+# Removing that brings the one behind it to light.
+__sandkit_hidden() {
+    local __sandkit_name __sandkit_depth
+    while IFS= read -r __sandkit_name; do
+        [[ $__sandkit_name != __sandkit_* ]] || continue
+        declare -g "$__sandkit_name=7131" || continue
+        for ((__sandkit_depth = 0; __sandkit_depth < ${#FUNCNAME[@]}; __sandkit_depth++)); do
+            [[ ${!__sandkit_name-} != 7131 ]] || break
+            unset -v "$__sandkit_name"
+        done
+        [[ ${!__sandkit_name-} == 7131 ]] || continue
+        for (( ; __sandkit_depth > 0; __sandkit_depth--)); do echo "$__sandkit_name"; done
+    done 2>/dev/null
+}
+
+# A program that makes the state again. What it restores first is needed to read the rest, or would be in the way of it.
+__sandkit_state() {
+    echo 'export -n PROMPT_COMMAND; unset HISTFILE'
+    shopt -p
+    declare -p
+    builtin trap -p
+    declare -f
+    declare -F
+    alias -p
+    echo "set --${1+$(printf ' %q' "$@")}"
+    set +o
+}
+
+__sandkit_begin() {
+    __sandkit_id=$1 __sandkit_todo=$2
+}
+
+# Its status is that of the cell before.
+__sandkit_start() {
+    __sandkit_cell=$__sandkit_todo __sandkit_todo= __sandkit_code=
+    [[ ! $__sandkit_xtrace ]] || __sandkit_cell="builtin set -x; $__sandkit_cell"
+    __sandkit_xtrace=
+    builtin trap - INT
+    printf '{"id":%d,"started":true}\n' "$__sandkit_id" >&"$__sandkit_out"
+    if [[ $__sandkit_errexit ]]; then
+        __sandkit_errexit=
+        builtin set -e
+        return 0
+    fi
+    return "$__sandkit_status"
+}
+
+# Ends the trace of `set -x`, which has nothing to say of us.
+__sandkit_quiet() {
+    __sandkit_seen=$?
+    if [[ $- == *x* ]]; then
+        builtin set +x
+        __sandkit_xtrace=1
+    fi
+}
+
+# Before a prompt. An interrupt that comes now has nothing to stop.
+__sandkit_rest() {
     builtin trap : INT
     if [[ $- == *e* ]]; then
-        set +e
+        builtin set +e
         __sandkit_errexit=1
     fi
     if [[ $__sandkit_stderr ]]; then
         exec 2>&"$__sandkit_stderr" {__sandkit_stderr}>&-
         __sandkit_stderr=
     fi
-    [[ $__sandkit_id ]] || return 0
-    __sandkit_status=${__sandkit_code:-$__sandkit_status}
+    [[ $__sandkit_id && ! $__sandkit_todo ]] || return 0
+    __sandkit_status=${__sandkit_code:-$__sandkit_seen}
     local id=$__sandkit_id
     __sandkit_id=
-    printf '{"id":%d,"done":{"exitCode":%d}}\n' "$id" "$__sandkit_status" >&4
+    printf '{"id":%d,"done":{"exitCode":%d}}\n' "$id" "$__sandkit_status" >&"$__sandkit_out"
 }
 
+__sandkit_open
 builtin trap 'if __sandkit_failed $?; then __sandkit_stop; fi' ERR
+builtin trap '{ __sandkit_quiet; } 2>/dev/null; __sandkit_end "$@"' EXIT
 builtin trap : INT
-readonly PROMPT_COMMAND=__sandkit_prompt
-printf '{"ready":true}\n' >&4
+# In both branches the cell sees the status, which is no failure that `set -e` or a trap would care for.
+__sandkit_run='if __sandkit_start; then eval "$__sandkit_cell" </dev/null; else eval "$__sandkit_cell" </dev/null; fi
+{ __sandkit_quiet; } 2>/dev/null'
+# What is sourced has its lines counted from 1. Where that cannot be had, a cell runs all the same.
+readonly PROMPT_COMMAND='{ __sandkit_quiet; } 2>/dev/null
+__sandkit_rest
+if [[ $__sandkit_todo ]]; then
+    . /dev/stdin <<<"$__sandkit_run"
+    if [[ $__sandkit_todo ]]; then eval "$__sandkit_run"; fi
+    __sandkit_rest
+fi'
+printf '{"ready":true}\n' >&"$__sandkit_out"
