@@ -141,7 +141,7 @@ describe("sandkit run", () => {
   it("gives 125 and the way out for a provider that is not installed", async () => {
     const { code, stderr } = await sandkit(["run", "--provider", "sandkit-provider-nowhere", "-e", "1"]);
     expect(code).toBe(125);
-    expect(stderr).toMatch(/UNAVAILABLE: .*install the package "sandkit-provider-nowhere"/);
+    expect(stderr).toMatch(/UNAVAILABLE: .*"npm install sandkit-provider-nowhere" beside/);
     expect(stderr).toContain("sandkit run --provider wasm");
   });
 
