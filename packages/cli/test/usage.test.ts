@@ -22,8 +22,8 @@ it.each([
   [["mcp", "carrier-pigeon"], 'cannot serve over "carrier-pigeon"', "stdio"],
   [["mcp", "http", "--port", "70000"], 'option "--port" cannot be "70000"', "65535"],
   [["rnu"], 'unknown command "rnu"', "sandkit run"],
-  [["--quiet", "run"], 'unknown option before the command "--quiet"', "commands: run, mcp, help"],
-  [["help", "fly"], 'no command "fly"', "run, mcp, help"],
+  [["--quiet", "run"], 'unknown option before the command "--quiet"', "commands: run, mcp, ls, gc, help"],
+  [["help", "fly"], 'no command "fly"', "run, mcp, ls, gc, help"],
 ])("%j is refused with what to do", async (args, what, fix) => {
   const { code, stdout, stderr } = await sandkit(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -56,7 +56,7 @@ it("describes itself as data", async () => {
   const { code, stdout } = await sandkit(["help", "--json"]);
   expect(code).toBe(0);
   const described = JSON.parse(stdout);
-  expect(described.commands.map(({ name }: { name: string }) => name)).toEqual(["run", "mcp", "help"]);
+  expect(described.commands.map(({ name }: { name: string }) => name)).toEqual(["run", "mcp", "ls", "gc", "help"]);
   expect(described.commands[0].options.eval).toMatchObject({ short: "e", value: "CODE" });
   expect(described.exitCodes["2"]).toBe("wrong usage");
 });
