@@ -28,6 +28,7 @@ export class AgentProcess implements ProviderProcess {
   readonly #exited = deferred<ProcessExit>();
   readonly #gone = deferred<void>();
   #pid = 0;
+  #exitTold = false;
 
   /** Starts a program. @throws SandboxError `FILE_NOT_FOUND`, `NOT_DIRECTORY`, … for a bad `cwd` */
   static async start(
@@ -145,6 +146,7 @@ export class AgentProcess implements ProviderProcess {
 
   #onEvent(event: ProcessEvent): void {
     if (event.event === "exited") {
+      this.#exitTold = true;
       this.#exited.resolve(exitOf(event));
       this.#stream.outgoing.get(lane.in)?.stop();
     } else if (event.event === "gone") {
@@ -159,8 +161,9 @@ export class AgentProcess implements ProviderProcess {
   }
 
   #finish(): void {
-    // A tree that is gone without the end of its leader told is a lie.
-    this.#exited.reject(new ProtocolError("the agent told the end of a tree before that of its leader"));
+    if (!this.#exitTold) {
+      this.#exited.reject(new ProtocolError("the agent told the end of a tree before that of its leader"));
+    }
     this.#gone.resolve();
     for (const outgoing of this.#stream.outgoing.values()) outgoing.stop();
   }

@@ -4,6 +4,7 @@ import errno
 import marshal
 import os
 import select
+import time
 
 import _signal as signal
 import _socket as socket
@@ -13,9 +14,10 @@ from .native import Failure
 from .supervisor import become_supervisor
 from .tree import descendants, kill_each
 
-# Idle ones that are kept, and how many of them are made ahead.
-MAX_IDLE = 8
+# How many are made ahead, and how many of those that a burst has needed stay for the next, for how long.
 SPARE = 2
+MAX_IDLE = 16
+IDLE_SECONDS = 10
 MAX_MESSAGE = 64 * 1024
 REPORT = 4096
 REPEAT_SECONDS = 0.01
@@ -64,6 +66,8 @@ class Crew:
         self.oom_score = oom_score
         self.handles = {}
         self.idle = []
+        self.trimming = False
+        self.last_assigned = 0
         # Processes whose supervisor was killed, by whoever: the guest has the same user.
         self.bereaved = []
         self.clean_scans = 0
@@ -102,6 +106,7 @@ class Crew:
 
     def assign(self, process, message, descriptors):
         """Hands a program to a supervisor. Raises OSError when there is none to be had."""
+        self.last_assigned = time.monotonic()
         while True:
             spare = bool(self.idle)
             handle = self.idle.pop() if spare else self.hire()
@@ -156,12 +161,27 @@ class Crew:
                 guarded(process, process.told, kind, *values)
 
     def rest(self, handle):
-        if len(self.idle) < MAX_IDLE:
-            self.idle.append(handle)
-        else:
-            # End of file ends it.
-            self.loop.forget(handle.control.fileno())
-            handle.control.close()
+        if len(self.idle) >= MAX_IDLE:
+            self.retire(handle)
+            return
+        self.idle.append(handle)
+        if len(self.idle) > SPARE and not self.trimming:
+            self.trimming = True
+            self.loop.after(IDLE_SECONDS, self.trim)
+
+    def trim(self):
+        """Each costs some memory of the box: they go once no burst has come for a while."""
+        if time.monotonic() - self.last_assigned < IDLE_SECONDS:
+            self.loop.after(IDLE_SECONDS, self.trim)
+            return
+        self.trimming = False
+        while len(self.idle) > SPARE:
+            self.retire(self.idle.pop())
+
+    def retire(self, handle):
+        # End of file ends it.
+        self.loop.forget(handle.control.fileno())
+        handle.control.close()
 
     def dismiss(self, handle):
         try:
