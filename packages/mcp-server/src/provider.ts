@@ -3,6 +3,7 @@ import { pathToFileURL } from "node:url";
 import { type Provider, SandboxError } from "@sandkit/core";
 import type { z } from "zod";
 import type { Config } from "./config.js";
+import { MissingProviderError } from "./missing-provider.js";
 
 const shortNames = ["wasm", "docker", "e2b", "daytona"];
 
@@ -63,7 +64,7 @@ export class ProviderSource {
     } catch (error) {
       if (!isMissing(error, packageName)) throw this.#broken(packageName, error);
       const beside = this.#resolveBesideConfig(packageName);
-      if (beside === undefined) throw this.#missing(packageName, error);
+      if (beside === undefined) throw new MissingProviderError(this.#config.provider, packageName, error);
       return await import(pathToFileURL(beside).href);
     }
   }
@@ -77,14 +78,6 @@ export class ProviderSource {
       if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined;
       throw this.#broken(packageName, error);
     }
-  }
-
-  #missing(packageName: string, cause: unknown): SandboxError {
-    return new SandboxError(
-      "UNAVAILABLE",
-      `provider "${this.#config.provider}" is not installed: "npm install ${packageName}" beside sandkit or beside the config file, or choose the provider "wasm"`,
-      { provider: this.#config.provider, retryable: false, cause },
-    );
   }
 
   #broken(packageName: string, cause: unknown): SandboxError {

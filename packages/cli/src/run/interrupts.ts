@@ -1,8 +1,9 @@
 import type { Process } from "@sandkit/core";
 
-/** For a program that is still there this long after its interrupt. */
+/** For a program, or an ending, that is still there this long after its interrupt. */
 const hintAfterMs = 700;
-const hint = "\nstill running; Ctrl-C again kills it\n";
+const runningHint = "\nstill running; Ctrl-C again kills it\n";
+const endingHint = "\nstill ending the sandbox; Ctrl-C again does not wait for it\n";
 
 /** What the signals of this process mean for the program that it runs. */
 export class Interrupts implements Disposable {
@@ -13,6 +14,7 @@ export class Interrupts implements Disposable {
   #process: Process | undefined;
   #count = 0;
   #exitCode: number | undefined;
+  #endedAt = 0;
   #hint: NodeJS.Timeout | undefined;
 
   constructor() {
@@ -38,7 +40,7 @@ export class Interrupts implements Disposable {
 
   /** Ends the program because its output goes nowhere: nobody reads any more, or it cannot be written. */
   outputLost(error: NodeJS.ErrnoException): void {
-    this.#end(error.code === "EPIPE" ? 141 : 3);
+    if (this.#exitCode === undefined) this.#end(error.code === "EPIPE" ? 141 : 3);
   }
 
   [Symbol.dispose](): void {
@@ -46,21 +48,37 @@ export class Interrupts implements Disposable {
     for (const [signal, handler] of this.#handlers) process.off(signal, handler);
   }
 
-  /** The first Ctrl-C goes to the program, which may tidy up or go on; the second ends it. */
+  /** The first Ctrl-C goes to the program, which may tidy up or go on; the second ends it; a later one ends the waiting. */
   #interrupt(): void {
     this.#count += 1;
     if (this.#count > 1 || !this.#process) {
       this.#end(130);
       return;
     }
-    if (process.stderr.isTTY) this.#hint = setTimeout(() => process.stderr.write(hint), hintAfterMs);
+    this.#hintLater(runningHint);
     this.#process.kill("SIGINT").catch(() => this.#end(130));
   }
 
   #end(exitCode: number): void {
-    this.#exitCode ??= exitCode;
+    if (this.#exitCode !== undefined) {
+      this.#leave(this.#exitCode);
+      return;
+    }
+    this.#exitCode = exitCode;
+    this.#endedAt = performance.now();
+    this.#hintLater(endingHint);
     this.#abort.abort(new Error("interrupted"));
     this.#kill();
+  }
+
+  /** Sandboxes that are attached end with this process. One that an impatient hand has just told to end gets its time. */
+  #leave(exitCode: number): void {
+    if (performance.now() - this.#endedAt > hintAfterMs) process.exit(exitCode);
+  }
+
+  #hintLater(hint: string): void {
+    clearTimeout(this.#hint);
+    if (process.stderr.isTTY) this.#hint = setTimeout(() => process.stderr.write(hint), hintAfterMs).unref();
   }
 
   #kill(): void {
