@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { containersOf, describeOnEngine, dockerFolder } from "./engine.js";
+import { containersOf, describeOnEngine, dockerFolder, pauseContainer } from "./engine.js";
 import { start } from "./sandkit.js";
 
 const folder = dockerFolder();
@@ -49,6 +49,17 @@ describeOnEngine("a signal to sandkit run in a container", () => {
     const { child, outcome } = run(sleeper);
     while (!state.test((await containersOf(child.pid)).join())) await pause(5);
     child.kill("SIGINT");
+    child.kill("SIGINT");
+    expect((await outcome).code).toBe(130);
+    expect(await containersOf(child.pid)).toEqual([]);
+  });
+
+  it("ends a container that somebody has paused", { timeout: 60_000 }, async () => {
+    const { child, printed, outcome } = run(sleeper);
+    await printed("ready");
+    await pauseContainer(child.pid);
+    child.kill("SIGINT");
+    await pause(200);
     child.kill("SIGINT");
     expect((await outcome).code).toBe(130);
     expect(await containersOf(child.pid)).toEqual([]);

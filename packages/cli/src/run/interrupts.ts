@@ -21,8 +21,8 @@ export class Interrupts implements Disposable {
     this.creation = this.#abort.signal;
     this.#handlers = new Map<NodeJS.Signals, () => void>([
       ["SIGINT", () => this.#interrupt()],
-      ["SIGTERM", () => this.#end(143)],
-      ["SIGHUP", () => this.#end(129)],
+      ["SIGTERM", () => this.#endOrLeave(143)],
+      ["SIGHUP", () => this.#endOrLeave(129)],
     ]);
     for (const [signal, handler] of this.#handlers) process.on(signal, handler);
   }
@@ -40,7 +40,7 @@ export class Interrupts implements Disposable {
 
   /** Ends the program because its output goes nowhere: nobody reads any more, or it cannot be written. */
   outputLost(error: NodeJS.ErrnoException): void {
-    if (this.#exitCode === undefined) this.#end(error.code === "EPIPE" ? 141 : 3);
+    this.#end(error.code === "EPIPE" ? 141 : 3);
   }
 
   [Symbol.dispose](): void {
@@ -52,28 +52,26 @@ export class Interrupts implements Disposable {
   #interrupt(): void {
     this.#count += 1;
     if (this.#count > 1 || !this.#process) {
-      this.#end(130);
+      this.#endOrLeave(130);
       return;
     }
     this.#hintLater(runningHint);
     this.#process.kill("SIGINT").catch(() => this.#end(130));
   }
 
+  /** Sandboxes that are attached end with this process. One that an impatient hand has just told to end gets its time. */
+  #endOrLeave(exitCode: number): void {
+    if (this.#exitCode === undefined) this.#end(exitCode);
+    else if (performance.now() - this.#endedAt > hintAfterMs) process.exit(this.#exitCode);
+  }
+
   #end(exitCode: number): void {
-    if (this.#exitCode !== undefined) {
-      this.#leave(this.#exitCode);
-      return;
-    }
+    if (this.#exitCode !== undefined) return;
     this.#exitCode = exitCode;
     this.#endedAt = performance.now();
     this.#hintLater(endingHint);
     this.#abort.abort(new Error("interrupted"));
     this.#kill();
-  }
-
-  /** Sandboxes that are attached end with this process. One that an impatient hand has just told to end gets its time. */
-  #leave(exitCode: number): void {
-    if (performance.now() - this.#endedAt > hintAfterMs) process.exit(exitCode);
   }
 
   #hintLater(hint: string): void {

@@ -31,10 +31,11 @@ export async function runProgram(invocation: Invocation): Promise<number> {
     const settings = { timeoutMs, json: values.json === true, quiet: values.quiet === true };
     return await runOn(choice.provider, options, program, settings, interrupts);
   } catch (error) {
-    if (interrupts.exitCode !== undefined) return interrupts.exitCode;
+    const left = error instanceof SandboxError && error.operation === "destroy";
+    if (interrupts.exitCode !== undefined && !left) return interrupts.exitCode;
     if (!(error instanceof SandboxError) || error.code === "INVALID") throw error;
     reportError(error, values.json === true, waysOf(program));
-    return 125;
+    return interrupts.exitCode ?? 125;
   } finally {
     interrupts[Symbol.dispose]();
   }
