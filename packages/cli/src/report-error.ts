@@ -68,7 +68,8 @@ function toText({ data, causes, fix }: ErrorReport): string {
   const paint = paintFor(process.stderr);
   const where = [data.provider, data.operation].filter((part) => typeof part === "string").join(", ");
   const lines = [`${paint("red", "error")}  ${data.code}: ${data.message}${where && ` (${where})`}`];
-  for (const cause of causes) if (!data.message.includes(cause)) lines.push(`${paint("dim", "cause")}  ${cause}`);
+  for (const cause of causes)
+    if (!data.message.includes(cause.trim())) lines.push(`${paint("dim", "cause")}  ${cause}`);
   fix.forEach(({ text, command }, index) => {
     const label = index === 0 ? `${paint("green", "fix")}  ` : "   or";
     lines.push(`${label}  ${text}${command === undefined ? "" : `: ${command}`}`);

@@ -23,6 +23,7 @@ it.each([
   [["run", "nowhere.py"], 'cannot read "nowhere.py": there is no such file', "name a readable file"],
   [["run", "--language", "python", tmpdir()], "it is a directory", "name a readable file"],
   [["run", "notes.txt"], 'cannot tell the language of "notes.txt"', "--language python | javascript | typescript"],
+  [["run", "--provider", "dokcer", "-e", "1"], 'there is no provider "dokcer"', "did you mean: --provider docker"],
   [["mcp", "carrier-pigeon"], 'cannot serve over "carrier-pigeon"', "stdio"],
   [["mcp", "http", "--port", "70000"], 'option "--port" cannot be "70000"', "65535"],
   [["rnu"], 'unknown command "rnu"', "sandkit run"],

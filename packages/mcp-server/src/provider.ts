@@ -5,7 +5,8 @@ import type { z } from "zod";
 import type { Config } from "./config.js";
 import { MissingProviderError } from "./missing-provider.js";
 
-const shortNames = ["wasm", "docker", "e2b", "daytona"];
+/** Providers that need no package name. */
+export const providerNames: readonly string[] = ["wasm", "docker", "e2b", "daytona"];
 
 /** What a provider package exports beside its own factory. */
 interface ProviderModule {
@@ -91,11 +92,11 @@ export class ProviderSource {
 }
 
 function packageOf(name: string): string {
-  if (shortNames.includes(name)) return `@sandkit/provider-${name}`;
+  if (providerNames.includes(name)) return `@sandkit/provider-${name}`;
   if (/^(@[a-z0-9-][a-z0-9._-]*\/)?[a-z0-9-][a-z0-9._-]*$/.test(name)) return name;
   throw new SandboxError(
     "INVALID",
-    `provider ${JSON.stringify(name)} is neither ${shortNames.join(", ")} nor the name of a package: correct "provider" in the config`,
+    `provider ${JSON.stringify(name)} is neither ${providerNames.join(", ")} nor the name of a package: correct "provider" in the config`,
   );
 }
 

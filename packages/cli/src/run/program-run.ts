@@ -40,6 +40,8 @@ export class ProgramRun {
   async program(command: readonly string[], stdin: Uint8Array | undefined): Promise<ExecResult> {
     return await this.#run(command, {
       stdin: stdin ?? inputStream(),
+      // Python keeps back what it prints to a pipe, and at a terminal somebody waits for it.
+      ...(process.stdout.isTTY && { env: { PYTHONUNBUFFERED: "1" } }),
       ...(!this.#settings.json && { onOutput: passOutput((error) => this.#interrupts.outputLost(error)) }),
     });
   }
