@@ -3,6 +3,9 @@ import { exitCodeOf } from "./exit-codes.js";
 import { paintFor } from "./terminal.js";
 import { type Fix, UsageError } from "./usage-error.js";
 
+/** A message that has the end of its cause has told it: clients put words of their own before. In characters. */
+const keptWords = 60;
+
 /**
  * Tells a failure on stderr, as text or as one JSON document, and gives the exit code that goes with it.
  * @param ways Other ways to get the same done, where the backend cannot be had.
@@ -69,7 +72,7 @@ function toText({ data, causes, fix }: ErrorReport): string {
   const where = [data.provider, data.operation].filter((part) => typeof part === "string").join(", ");
   const lines = [`${paint("red", "error")}  ${data.code}: ${data.message}${where && ` (${where})`}`];
   for (const cause of causes)
-    if (!data.message.includes(cause.trim())) lines.push(`${paint("dim", "cause")}  ${cause}`);
+    if (!data.message.includes(cause.trim().slice(-keptWords))) lines.push(`${paint("dim", "cause")}  ${cause}`);
   fix.forEach(({ text, command }, index) => {
     const label = index === 0 ? `${paint("green", "fix")}  ` : "   or";
     lines.push(`${label}  ${text}${command === undefined ? "" : `: ${command}`}`);
