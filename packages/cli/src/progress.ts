@@ -17,7 +17,7 @@ export async function withProgress<T>(
   const timer = setTimeout(show, 1000);
   try {
     return await start((message) => {
-      doing = `${what}: ${message}`.replace(/\p{Cc}/gu, " ").slice(0, (stderr.columns ?? 80) - 3);
+      doing = `${what}: ${message}`.replace(/\p{Cc}/gu, " ").slice(0, (stderr.columns || 80) - 3);
       if (shown) show();
     });
   } finally {

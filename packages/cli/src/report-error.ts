@@ -3,9 +3,15 @@ import { exitCodeOf } from "./exit-codes.js";
 import { paintFor } from "./terminal.js";
 import { type Fix, UsageError } from "./usage-error.js";
 
-/** Tells a failure on stderr, as text or as one JSON document, and gives the exit code that goes with it. */
-export function reportError(error: unknown, json: boolean): number {
-  const report = describe(error);
+/** A message that has the end of its cause has told it: clients put words of their own before. In characters. */
+const keptWords = 60;
+
+/**
+ * Tells a failure on stderr, as text or as one JSON document, and gives the exit code that goes with it.
+ * @param ways Other ways to get the same done, where the backend cannot be had.
+ */
+export function reportError(error: unknown, json: boolean, ways: readonly Fix[] = []): number {
+  const report = describe(error, ways);
   process.stderr.write(json ? `${JSON.stringify({ error: report.data })}\n` : toText(report));
   return report.exitCode;
 }
@@ -17,10 +23,10 @@ interface ErrorReport {
   readonly data: Readonly<Record<string, unknown>> & { readonly code: string; readonly message: string };
 }
 
-function describe(error: unknown): ErrorReport {
+function describe(error: unknown, ways: readonly Fix[]): ErrorReport {
   const causes = causesOf(error);
   if (error instanceof SandboxError) {
-    const fix = fixesOf(error);
+    const fix = fixesOf(error, ways);
     return { exitCode: exitCodeOf(error), causes, fix, data: { ...error.toJSON(), ...coded(error), causes, fix } };
   }
   if (error instanceof UsageError) {
@@ -36,19 +42,23 @@ function coded({ code, message }: SandboxError): { readonly code: string; readon
   return { code, message };
 }
 
-/** Next steps in the words of this command line; the message has those that hold everywhere. */
-function fixesOf(error: SandboxError): readonly Fix[] {
-  const again = { text: "try the same command again" };
-  const elsewhere = { text: "use WebAssembly, which needs no engine", command: "sandkit run --provider wasm …" };
-  const canGoElsewhere = error.code === "UNAVAILABLE" && error.provider !== "wasm";
-  return [...(error.retryable ? [again] : []), ...(canGoElsewhere ? [elsewhere] : [])];
+/** Codes where doing the same again is all that there is to do. The others say in their message what to mend first. */
+const passing: ReadonlySet<string> = new Set(["RATE_LIMITED", "TIMEOUT", "TRANSPORT", "SANDBOX_LOST"]);
+
+/** Next steps in the words of this command line, the most useful first; the message has those that hold everywhere. */
+function fixesOf(error: SandboxError, ways: readonly Fix[]): readonly Fix[] {
+  const install = "install" in error ? [{ text: "install it", command: String(error.install) }] : [];
+  const again = passing.has(error.code) ? [{ text: "try the same command again" }] : [];
+  const elsewhere = error.code === "UNAVAILABLE" && error.provider !== "wasm" ? ways : [];
+  return [...install, ...again, ...elsewhere];
 }
 
 function causesOf(error: unknown): string[] {
   const causes: string[] = [];
   const seen = new Set<unknown>([error]);
   let cause = error instanceof Error ? error.cause : undefined;
-  // A failed check is told in the message already; as a cause it would be told again, as a page of JSON.
+  // What the message tells already: a failed check would come again as a page of JSON, a missing package as Node's words.
+  if (error instanceof SandboxError && "install" in error) return causes;
   while (cause !== undefined && !seen.has(cause) && !(cause instanceof Error && cause.name.endsWith("ZodError"))) {
     seen.add(cause);
     causes.push(cause instanceof Error ? cause.message : String(cause));
@@ -61,7 +71,8 @@ function toText({ data, causes, fix }: ErrorReport): string {
   const paint = paintFor(process.stderr);
   const where = [data.provider, data.operation].filter((part) => typeof part === "string").join(", ");
   const lines = [`${paint("red", "error")}  ${data.code}: ${data.message}${where && ` (${where})`}`];
-  for (const cause of causes) if (!data.message.includes(cause)) lines.push(`${paint("dim", "cause")}  ${cause}`);
+  for (const cause of causes)
+    if (!data.message.includes(cause.trim().slice(-keptWords))) lines.push(`${paint("dim", "cause")}  ${cause}`);
   fix.forEach(({ text, command }, index) => {
     const label = index === 0 ? `${paint("green", "fix")}  ` : "   or";
     lines.push(`${label}  ${text}${command === undefined ? "" : `: ${command}`}`);

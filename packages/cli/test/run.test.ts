@@ -124,6 +124,12 @@ describe.each(["wasm", "@sandkit/provider-local"])("sandkit run --provider %s", 
     expect(JSON.parse(outcome.stdout)).toMatchObject({ exitCode: null, exitStatus: 124, reason: "timeout" });
   });
 
+  it("shows the messages of a compiler, and says where a program of TypeScript is none", async () => {
+    const { code, stderr } = await run([await file("wrong.ts", "const n: number = 1;\nconst = 2;\n")]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^error {2}USAGE: wrong\.ts:2:7: this is no TypeScript: /);
+  });
+
   it("sees no file of this machine but the one it was given", async () => {
     await file("secret.txt", "secret");
     const path = await file("look.py", "import os; print(os.listdir('.'))");
@@ -135,14 +141,15 @@ describe("sandkit run", () => {
   it("says which interpreters there are when the one asked for is not there", async () => {
     const { code, stderr } = await sandkit(["run", "--provider", "wasm", "--language", "javascript", "-e", "1"]);
     expect(code).toBe(125);
-    expect(stderr).toMatch(/UNSUPPORTED: .*"node".*python3/);
+    expect(stderr).toMatch(/UNSUPPORTED: .*has no "node"; it has .*python3.*--provider that has it, such as docker/);
   });
 
   it("gives 125 and the way out for a provider that is not installed", async () => {
     const { code, stderr } = await sandkit(["run", "--provider", "sandkit-provider-nowhere", "-e", "1"]);
     expect(code).toBe(125);
-    expect(stderr).toMatch(/UNAVAILABLE: .*"npm install sandkit-provider-nowhere" beside/);
-    expect(stderr).toContain("sandkit run --provider wasm");
+    expect(stderr).toMatch(
+      /^error {2}UNAVAILABLE: .*is not installed.*\nfix {4}.*: npm install sandkit-provider-nowhere\n {3}or {2}.*sandkit run --provider wasm …\n$/,
+    );
   });
 
   it("tells that failure as one JSON document on stderr with --json", async () => {
@@ -156,7 +163,11 @@ describe("sandkit run", () => {
     ]);
     expect({ code, stdout }).toEqual({ code: 125, stdout: "" });
     expect(JSON.parse(stderr)).toMatchObject({
-      error: { code: "UNAVAILABLE", message: expect.any(String), fix: [{ command: "sandkit run --provider wasm …" }] },
+      error: {
+        code: "UNAVAILABLE",
+        message: expect.any(String),
+        fix: [{ command: "npm install sandkit-provider-nowhere" }, { command: "sandkit run --provider wasm …" }],
+      },
     });
   });
 

@@ -5,7 +5,7 @@ export { ConfigError, type LoadConfigOptions, type LoadedConfig, loadConfig, use
 // For hosts with a transport of their own.
 export { localPrincipal, type Principal } from "./principal.js";
 // For programs that choose a provider the same way.
-export { ProviderSource } from "./provider.js";
+export { ProviderSource, providerNames } from "./provider.js";
 export { runMcp } from "./run-mcp.js";
 export { Runtime, type RuntimeOptions } from "./runtime.js";
 export { createServer } from "./server.js";

@@ -38,7 +38,7 @@ export async function loadConfig(options: LoadConfigOptions = {}): Promise<Loade
   const text = await readConfigFile(path, named !== undefined);
   const config = parse(text === undefined ? {} : parseJson(text, path), path);
   return {
-    config: withProvider(config, options.provider ?? env.SANDKIT_PROVIDER, path),
+    config: withProvider(config, options.provider ?? env.SANDKIT_PROVIDER),
     path: text === undefined ? undefined : path,
   };
 }
@@ -100,12 +100,8 @@ function describeIssue(issue: z.core.$ZodIssue): string {
   return `${place === "" ? "the whole file" : place}: ${issue.message}`;
 }
 
-function withProvider(config: Config, provider: string | undefined, path: string): Config {
+/** Options are those of the provider that they stand beside; another one has its defaults. */
+function withProvider(config: Config, provider: string | undefined): Config {
   if (provider === undefined || provider === "" || provider === config.provider) return config;
-  if (Object.keys(config.options).length > 0) {
-    throw new ConfigError(
-      `config ${path}: options belong to provider "${config.provider}", but "${provider}" was asked for by --provider or SANDKIT_PROVIDER; drop that, or change the file`,
-    );
-  }
-  return { ...config, provider };
+  return { ...config, provider, options: {} };
 }

@@ -3,8 +3,10 @@ import { pathToFileURL } from "node:url";
 import { type Provider, SandboxError } from "@sandkit/core";
 import type { z } from "zod";
 import type { Config } from "./config.js";
+import { MissingProviderError } from "./missing-provider.js";
 
-const shortNames = ["wasm", "docker", "e2b", "daytona"];
+/** Providers that need no package name. */
+export const providerNames: readonly string[] = ["wasm", "docker", "e2b", "daytona"];
 
 /** What a provider package exports beside its own factory. */
 interface ProviderModule {
@@ -63,7 +65,7 @@ export class ProviderSource {
     } catch (error) {
       if (!isMissing(error, packageName)) throw this.#broken(packageName, error);
       const beside = this.#resolveBesideConfig(packageName);
-      if (beside === undefined) throw this.#missing(packageName, error);
+      if (beside === undefined) throw new MissingProviderError(this.#config.provider, packageName, error);
       return await import(pathToFileURL(beside).href);
     }
   }
@@ -79,14 +81,6 @@ export class ProviderSource {
     }
   }
 
-  #missing(packageName: string, cause: unknown): SandboxError {
-    return new SandboxError(
-      "UNAVAILABLE",
-      `provider "${this.#config.provider}" is not installed: "npm install ${packageName}" beside sandkit or beside the config file, or choose the provider "wasm"`,
-      { provider: this.#config.provider, retryable: false, cause },
-    );
-  }
-
   #broken(packageName: string, cause: unknown): SandboxError {
     const detail = cause instanceof Error ? cause.message : String(cause);
     return new SandboxError("UNAVAILABLE", `package "${packageName}" cannot be loaded: ${detail}: reinstall it`, {
@@ -98,11 +92,11 @@ export class ProviderSource {
 }
 
 function packageOf(name: string): string {
-  if (shortNames.includes(name)) return `@sandkit/provider-${name}`;
+  if (providerNames.includes(name)) return `@sandkit/provider-${name}`;
   if (/^(@[a-z0-9-][a-z0-9._-]*\/)?[a-z0-9-][a-z0-9._-]*$/.test(name)) return name;
   throw new SandboxError(
     "INVALID",
-    `provider ${JSON.stringify(name)} is neither ${shortNames.join(", ")} nor the name of a package: correct "provider" in the config`,
+    `provider ${JSON.stringify(name)} is neither ${providerNames.join(", ")} nor the name of a package: correct "provider" in the config`,
   );
 }
 

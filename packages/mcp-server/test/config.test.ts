@@ -73,7 +73,8 @@ describe("loadConfig", () => {
 
   it("does not hand the options of one provider to another", async () => {
     await write('{"provider": "docker", "options": {"host": "x"}}');
-    await expect(loadConfig({ env: env(), provider: "wasm" })).rejects.toThrow(/options belong to provider "docker"/);
+    const { config } = await loadConfig({ env: env(), provider: "wasm" });
+    expect(config).toMatchObject({ provider: "wasm", options: {} });
   });
 });
 
@@ -83,7 +84,7 @@ describe("the provider of a config", () => {
     expect((await server.client.listTools()).tools).toHaveLength(7);
     const result = await server.call("exec", { command: "ls" });
     expect(result.isError).toBe(true);
-    expect(textOf(result)).toMatch(/^UNAVAILABLE: .*"npm install @sandkit\/provider-nowhere" beside/);
+    expect(textOf(result)).toMatch(/^UNAVAILABLE: .*"npm install @sandkit\/provider-nowhere" \(or/);
   });
 
   it("is refused when it is no provider, or its name is a path", async () => {

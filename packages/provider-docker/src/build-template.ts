@@ -58,7 +58,7 @@ function buildFailure(template: Template, error: unknown, lines: readonly string
     .join(" | ");
   return new SandboxError(
     "UNAVAILABLE",
-    `the image of template "${template.name}" could not be built from ${template.image}: ${message} (${said}): the engine needs the package index for it once; or map the template to an image that you have: docker({ images: { "${template.name}": "…" } })`,
+    `the image of template "${template.name}" could not be built from ${template.image}: ${message} (${said}): the engine needs the package index for it once; or give an image that you have ("images" of the options: { "${template.name}": "…" })`,
     { provider: providerName, operation: "create", retryable: false, cause: error },
   );
 }

@@ -25,7 +25,7 @@ export async function checkEngine(connector: EngineConnector, options: DockerOpt
       detail: messageOf(error),
       fix: [
         "start Docker, Podman (podman system service) or Colima",
-        "say where it listens: docker({ host }) or DOCKER_HOST",
+        'say where it listens, by DOCKER_HOST or the option "host"',
       ],
     };
   }

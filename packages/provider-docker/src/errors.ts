@@ -98,5 +98,8 @@ export function wordsOf(reason: unknown): string {
   const body = reason instanceof Error && "json" in reason ? reason.json : undefined;
   const said = body && typeof body === "object" && "message" in body ? body.message : undefined;
   const text = typeof said === "string" ? said : reason instanceof Error ? reason.message : String(reason);
-  return text.trim().replace(/\s*\n\s*/g, " ");
+  return text
+    .replace(/^\(HTTP code \d+\) [a-z ]+ - /, "")
+    .trim()
+    .replace(/\s*\n\s*/g, " ");
 }

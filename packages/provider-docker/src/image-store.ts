@@ -86,9 +86,11 @@ async function inspectImage(engine: EngineClient, reference: string) {
 }
 
 function missing(template: Template, reference: string): SandboxError {
-  return new SandboxError(
-    "NOT_FOUND",
-    `image "${reference}" is not on the engine: run "docker pull ${template.image}", or leave out pull: "never"`,
-    { provider: providerName, operation: "create" },
-  );
+  const next = template.build
+    ? `leave out pull: "never" once, so that it is built from ${template.image}; or give an image that you have ("images" of the options: { "${template.name}": "…" })`
+    : `run "docker pull ${template.image}", or leave out pull: "never"`;
+  return new SandboxError("NOT_FOUND", `image "${reference}" is not on the engine: ${next}`, {
+    provider: providerName,
+    operation: "create",
+  });
 }

@@ -97,7 +97,7 @@ function pullFailure(image: string, error: unknown): SandboxError {
   // Nobody answered at all: that is about the engine, and its message says so.
   const fromEngine = engineError(error, { operation: "create", subject: `image ${image}` });
   if (!reason || (error instanceof Error && "code" in error)) return fromEngine;
-  const alternatives = `or pull it by hand (docker pull ${image}), or map the template to an image that you have: docker({ images: { … } })`;
+  const alternatives = `or pull it by hand (docker pull ${image}), or give an image that you have ("images" of the options: { "python": "…" })`;
   return new SandboxError(
     reason.code,
     `image "${image}" is not on the engine and could not be pulled: ${reason.what} (${said}): ${reason.next}, ${alternatives}`,

@@ -29,7 +29,7 @@ describeOnEngine("an image", () => {
     await expect(new ImageStore().prepare(await connector.connect(), broken, {})).rejects.toMatchObject({
       code: "UNAVAILABLE",
       retryable: false,
-      message: expect.stringMatching(/no such package.*docker\(\{ images/s),
+      message: expect.stringMatching(/no such package.*"images" of the options/s),
     });
   });
 

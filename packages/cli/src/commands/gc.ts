@@ -6,7 +6,7 @@ export const gcCommand: CommandSpec = {
   name: "gc",
   summary: "Remove sandboxes whose owner has died",
   usage: ["sandkit gc [OPTIONS]"],
-  notes: ["A sandbox whose owner lives is never touched, whoever that is. Prints the id of each that is removed."],
+  notes: ["A sandbox whose owner lives is never touched, whoever that is. Prints what is removed as ls does."],
   maxPositionals: 0,
   takesRest: false,
   options: {

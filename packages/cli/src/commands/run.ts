@@ -9,6 +9,7 @@ export const runCommand: CommandSpec = {
   notes: [
     "The program has this command's stdin, its stdout and stderr come through byte for byte, and its exit code is",
     "ours. Of this machine's files it sees FILE alone. FILE - reads the program from stdin.",
+    "Go and Rust are compiled first; a compiler that refuses gives its messages and its exit code.",
     "Ctrl-C interrupts the program, a second Ctrl-C kills it.",
   ],
   maxPositionals: 1,
@@ -17,14 +18,17 @@ export const runCommand: CommandSpec = {
     eval: { short: "e", value: "CODE", description: "run this code; like python3 -c, it shows what it prints" },
     language: { value: "NAME", description: "default: by the name of FILE, else python", choices: languageNames },
     timeout: { value: "SECONDS", description: "end the program and all it started after this time; default: none" },
-    template: { value: "NAME", description: "starting image: python, node, data, …; default: the provider's" },
+    template: {
+      value: "NAME",
+      description: "starting image: python, node, data, …; default: the language's, where the provider has it",
+    },
     image: { value: "IMAGE", description: "the provider's own image, in place of a template" },
     ...sharedOptions,
   },
   examples: [
     { command: "sandkit run -e 'print(2**100)'", shows: "1267650600228229401496703205376" },
     { command: "sandkit run report.py --timeout 10 < sales.csv", shows: "the program reads sales.csv from stdin" },
-    { command: "sandkit run --provider docker --template node app.js", shows: "in a container, under Node" },
+    { command: "sandkit run --provider docker app.ts", shows: "TypeScript in a container; .js, .go, .rs and .sh too" },
     { command: "sandkit run report.py -- --year 2026", shows: "arguments for the program" },
   ],
   exitCodes: {

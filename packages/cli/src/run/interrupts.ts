@@ -1,8 +1,9 @@
 import type { Process } from "@sandkit/core";
 
-/** For a program that is still there this long after its interrupt. */
+/** For a program, or an ending, that is still there this long after its interrupt. */
 const hintAfterMs = 700;
-const hint = "\nstill running; Ctrl-C again kills it\n";
+const runningHint = "\nstill running; Ctrl-C again kills it\n";
+const endingHint = "\nstill ending the sandbox; Ctrl-C again does not wait for it\n";
 
 /** What the signals of this process mean for the program that it runs. */
 export class Interrupts implements Disposable {
@@ -13,14 +14,15 @@ export class Interrupts implements Disposable {
   #process: Process | undefined;
   #count = 0;
   #exitCode: number | undefined;
+  #endedAt = 0;
   #hint: NodeJS.Timeout | undefined;
 
   constructor() {
     this.creation = this.#abort.signal;
     this.#handlers = new Map<NodeJS.Signals, () => void>([
       ["SIGINT", () => this.#interrupt()],
-      ["SIGTERM", () => this.#end(143)],
-      ["SIGHUP", () => this.#end(129)],
+      ["SIGTERM", () => this.#endOrLeave(143)],
+      ["SIGHUP", () => this.#endOrLeave(129)],
     ]);
     for (const [signal, handler] of this.#handlers) process.on(signal, handler);
   }
@@ -46,21 +48,35 @@ export class Interrupts implements Disposable {
     for (const [signal, handler] of this.#handlers) process.off(signal, handler);
   }
 
-  /** The first Ctrl-C goes to the program, which may tidy up or go on; the second ends it. */
+  /** The first Ctrl-C goes to the program, which may tidy up or go on; the second ends it; a later one ends the waiting. */
   #interrupt(): void {
     this.#count += 1;
     if (this.#count > 1 || !this.#process) {
-      this.#end(130);
+      this.#endOrLeave(130);
       return;
     }
-    if (process.stderr.isTTY) this.#hint = setTimeout(() => process.stderr.write(hint), hintAfterMs);
+    this.#hintLater(runningHint);
     this.#process.kill("SIGINT").catch(() => this.#end(130));
   }
 
+  /** Sandboxes that are attached end with this process. One that an impatient hand has just told to end gets its time. */
+  #endOrLeave(exitCode: number): void {
+    if (this.#exitCode === undefined) this.#end(exitCode);
+    else if (performance.now() - this.#endedAt > hintAfterMs) process.exit(this.#exitCode);
+  }
+
   #end(exitCode: number): void {
-    this.#exitCode ??= exitCode;
+    if (this.#exitCode !== undefined) return;
+    this.#exitCode = exitCode;
+    this.#endedAt = performance.now();
+    this.#hintLater(endingHint);
     this.#abort.abort(new Error("interrupted"));
     this.#kill();
+  }
+
+  #hintLater(hint: string): void {
+    clearTimeout(this.#hint);
+    if (process.stderr.isTTY) this.#hint = setTimeout(() => process.stderr.write(hint), hintAfterMs).unref();
   }
 
   #kill(): void {

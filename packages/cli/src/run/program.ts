@@ -5,14 +5,19 @@ import { UsageError } from "../usage-error.js";
 import { type Language, languageNames, languageOf, languageOfExtension } from "./languages.js";
 
 const maxCodeBytes = 64 * 1024 * 1024;
+const nothing = new Uint8Array();
 
-/** What is to be run: a command, and the file it needs in the working directory. */
+/** What is to be run. */
 export interface Program {
-  readonly interpreter: string;
-  readonly command: readonly string[];
+  readonly language: Language;
+  /** The file that it needs in the working directory. */
   readonly file?: { readonly name: string; readonly code: Uint8Array } | undefined;
   /** The program itself came from stdin, and is what the interpreter reads there. */
   readonly stdin?: Uint8Array | undefined;
+  /** Makes the program; absent where it runs as it is written. */
+  readonly compile?: ((tool: string) => readonly string[]) | undefined;
+  /** The program itself, by the tool of its language that the sandbox has. */
+  readonly command: (tool: string) => readonly string[];
 }
 
 /**
@@ -51,19 +56,47 @@ function known(language: Language | undefined, of: string): Language {
   throw new UsageError(`cannot tell the language of "${of}" by its name`, [fix]);
 }
 
-function fromCode(code: string, { interpreter, evalArgs }: Language, rest: readonly string[]): Program {
+async function fromCode(code: string, language: Language, rest: readonly string[]): Promise<Program> {
   if (code.trim() === "")
     throw new UsageError("the code after -e is empty", [{ text: "give code", command: "sandkit run -e 'print(1)'" }]);
-  return { interpreter, command: [interpreter, ...evalArgs, code, ...rest] };
+  if (language.kind === "compiled") return compiled(language, language.sourceName, Buffer.from(code), rest);
+  const { code: runnable } = (await language.translate?.(code, "-e")) ?? { code };
+  return { language, command: (tool) => [tool, ...language.evaluate(runnable), ...rest] };
 }
 
-async function fromStdin({ interpreter, stdinArgs }: Language, rest: readonly string[]): Promise<Program> {
-  const stdin = await readCode(process.stdin, "stdin");
-  return { interpreter, command: [interpreter, ...stdinArgs, ...rest], stdin };
+async function fromStdin(language: Language, rest: readonly string[]): Promise<Program> {
+  const source = await readCode(process.stdin, "stdin");
+  if (language.kind === "compiled") return { ...compiled(language, language.sourceName, source, rest), stdin: nothing };
+  const translated = await language.translate?.(source.toString(), "stdin");
+  const stdin = translated ? Buffer.from(translated.code) : source;
+  return { language, command: (tool) => [tool, ...language.stdinArgs, ...rest], stdin };
+}
+
+/** A source that becomes a program beside it, as its compiler would name it. */
+function compiled(
+  language: Extract<Language, { readonly kind: "compiled" }>,
+  givenName: string,
+  code: Uint8Array,
+  rest: readonly string[],
+): Program {
+  // A compiler takes no file of another name, and the program must not be called as its source is.
+  const name = language.extensions.includes(extname(givenName)) ? givenName : `${givenName}${language.extensions[0]}`;
+  const output = `./${basename(name, extname(name))}`;
+  return {
+    language,
+    file: { name, code },
+    compile: (tool) => [tool, ...language.compileArgs(asArgument(name), output)],
+    command: () => [output, ...rest],
+  };
+}
+
+/** A leading dash would be read as an option. */
+function asArgument(name: string): string {
+  return name.startsWith("-") ? `./${name}` : name;
 }
 
 /** Reads a program; a source that never ends must not fill the memory. */
-async function readCode(source: AsyncIterable<Uint8Array>, from: string): Promise<Uint8Array> {
+async function readCode(source: AsyncIterable<Uint8Array>, from: string): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of source) {
@@ -77,15 +110,16 @@ async function readCode(source: AsyncIterable<Uint8Array>, from: string): Promis
   return Buffer.concat(pieces);
 }
 
-async function fromFile(path: string, { interpreter }: Language, rest: readonly string[]): Promise<Program> {
-  const name = basename(path);
-  const code = await readFileOf(path);
-  // A leading dash would be read as an option by the interpreter.
-  const argument = name.startsWith("-") ? `./${name}` : name;
-  return { interpreter, command: [interpreter, argument, ...rest], file: { name, code } };
+async function fromFile(path: string, language: Language, rest: readonly string[]): Promise<Program> {
+  const source = { name: basename(path), code: await readFileOf(path) };
+  if (language.kind === "compiled") return compiled(language, source.name, source.code, rest);
+  const translated = await language.translate?.(source.code.toString(), source.name);
+  const file = translated ? { name: translated.name, code: Buffer.from(translated.code) } : source;
+  const { fileArgs = [] } = language;
+  return { language, file, command: (tool) => [tool, ...fileArgs, asArgument(file.name), ...rest] };
 }
 
-async function readFileOf(path: string): Promise<Uint8Array> {
+async function readFileOf(path: string): Promise<Buffer> {
   try {
     return await readCode(createReadStream(path), `"${path}"`);
   } catch (error) {

@@ -164,7 +164,7 @@ async function attempt(dockerode: Dockerode): Promise<string | undefined> {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (code === "ENOENT") return "nothing is there";
     if (code === "ECONNREFUSED") return "nobody listens";
-    if (code === "EACCES") return "this user may not connect (sudo usermod -aG docker $USER, then log in again)";
+    if (code === "EACCES") return mayNot;
     if (code === "ABORT_ERR") return `no answer within ${pingTimeoutMs / 1000} s`;
     return wordsOf(error);
   }
@@ -176,10 +176,17 @@ async function pingWithin(dockerode: Dockerode, timeoutMs: number): Promise<void
   await ping({ abortSignal: AbortSignal.timeout(timeoutMs) });
 }
 
+const mayNot = "this user may not connect";
+
+/** What stands in the way goes first: an engine that is there and closed, before the places where there is none. */
 function unavailable(tried: readonly string[]): SandboxError {
+  const closed = tried.filter((place) => place.endsWith(mayNot));
   const next =
-    "start Docker, Podman (podman system service) or Colima; or say where it listens: docker({ host }) or DOCKER_HOST";
-  return new SandboxError("UNAVAILABLE", `no container engine answers (${tried.join("; ")}): ${next}`, {
+    closed.length > 0
+      ? "let it: sudo usermod -aG docker $USER, then log in again"
+      : `start Docker, Podman (podman system service) or Colima; or say where it listens, by DOCKER_HOST or the option "host"`;
+  const places = [...closed, ...tried.filter((place) => !closed.includes(place))].join("; ");
+  return new SandboxError("UNAVAILABLE", `no container engine answers (${places}): ${next}`, {
     provider: providerName,
     operation: "connect",
   });

@@ -139,7 +139,7 @@ function readJson<T>(path: string, text: string): T {
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw refusal("INVALID", `${path} is no JSON: repair it, or give docker({ host })`, "connect");
+    throw refusal("INVALID", `${path} is no JSON: repair it, or give the option "host"`, "connect");
   }
 }
 
