@@ -61,6 +61,14 @@ for (const { name, env, there } of drivers) {
       expect(await kernel.run("x")).toMatchObject({ value: 6 });
     });
 
+    it("tells of an exception where its directory has been removed", async () => {
+      await kernel.run("import os\nhome = os.getcwd()\nos.mkdir('gone')\nos.chdir('gone')\nos.rmdir('../gone')");
+      const { error } = await kernel.run("1 / 0");
+      expect(error?.traceback).toMatch(/^Traceback .*\n {2}File "<cell \d+>", line 1/);
+      expect(await kernel.run("async def one(): return 1\nawait one()")).toMatchObject({ value: 1 });
+      await kernel.run("os.chdir(home)");
+    });
+
     it("is interrupted with its state kept, whatever it waits for", async () => {
       for (const code of [
         "while True: pass",

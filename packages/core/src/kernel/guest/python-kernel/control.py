@@ -30,11 +30,8 @@ class Control:
             self._chunks.append(chunk)
             # The host waits for the end of a cell before it sends another: a line is the last that has come.
             if chunk.endswith(b"\n"):
-                lines, self._chunks = b"".join(self._chunks).splitlines(), []
-                for line in lines:
-                    message = json.loads(line)
-                    if "code" in message:
-                        return message
+                line, self._chunks = b"".join(self._chunks), []
+                return json.loads(line)
 
     def send(self, text):
         """Writes one message, whole: an interrupt waits until it is out."""
