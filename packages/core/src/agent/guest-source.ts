@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { joinModules } from "./join-modules.js";
 
-/** What a guest agent can be run by. */
+/** What runs a guest agent in its box. */
 export type AgentRuntime = "python" | "node";
 
 const guest = new URL("./guest/", import.meta.url);
