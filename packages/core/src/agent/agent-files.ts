@@ -3,13 +3,18 @@ import type { FileInfo, ListFilesOptions, ProviderFiles, ReadOptions, WriteOptio
 import type { AgentConnection, AgentStream, StreamPlan } from "./connection.js";
 import { fromErrno } from "./errno.js";
 import { checked, parseMessage } from "./messages.js";
-import { type AgentFileInfo, type AgentRequest, lane } from "./protocol.js";
+import { type AgentError, type AgentFileInfo, type AgentRequest, lane } from "./protocol.js";
 
 /** What a listing may weigh, in characters: the agent is not believed without bound. */
 const maxListing = 512 * 1024 * 1024;
 
 /** The files of a box, through its agent. */
 export function agentFiles(connection: AgentConnection, provider: string): ProviderFiles {
+  const failure = (error: AgentError, operation: string, subject: string): SandboxError => {
+    const about = error.path === undefined ? subject : JSON.stringify(error.path);
+    return fromErrno(error.errno, { operation, subject: about, provider, cause: error });
+  };
+
   /** Opens a stream and hands it over once the agent has agreed. */
   const open = async (request: AgentRequest & { readonly path?: string }, plan: StreamPlan, subject: string) => {
     const stream = connection.open(request, plan);
@@ -21,9 +26,7 @@ export function agentFiles(connection: AgentConnection, provider: string): Provi
     const reply = await stream.reply;
     if ("ok" in reply) return reply.ok;
     connection.over(stream);
-    const about = reply.error.path === undefined ? subject : JSON.stringify(reply.error.path);
-    const operation = `files.${request.op}`;
-    throw fromErrno(reply.error.errno, { operation, subject: about, provider, cause: reply.error });
+    throw failure(reply.error, `files.${request.op}`, subject);
   };
 
   const ask = async (request: AgentRequest, path: string): Promise<unknown> => {
@@ -65,7 +68,9 @@ export function agentFiles(connection: AgentConnection, provider: string): Provi
     );
     const records: FileInfo[] = [];
     for await (const line of linesOf(finishing(connection, stream, undefined), provider)) {
-      records.push(toFileInfo(parseMessage("fileInfo", line)));
+      const record = parseMessage("listed", line);
+      if ("error" in record) throw failure(record.error, "files.list", JSON.stringify(path));
+      records.push(toFileInfo(record));
     }
     return records;
   };

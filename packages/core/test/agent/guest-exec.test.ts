@@ -116,7 +116,8 @@ describe("a program", () => {
   });
 
   it("ends its outputs though a child takes what is left of them out of the pipe", async () => {
-    const thief = "import os,time; taken = os.open('/dev/stdout', os.O_RDONLY); time.sleep(0.3)\nwhile True: os.read(taken, 4096)";
+    const thief =
+      "import os,time; taken = os.open('/dev/stdout', os.O_RDONLY); time.sleep(0.3)\nwhile True: os.read(taken, 4096)";
     const script = `exec 2>/dev/null; ${python} -c "$1" & head -c 300000 /dev/zero`;
     const run = client.spawn(["sh", "-c", script, "sh", thief], {}, false);
     await run.exited.promise;
