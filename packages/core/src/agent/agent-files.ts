@@ -1,6 +1,6 @@
 import { SandboxError } from "../errors.js";
 import type { FileInfo, ListFilesOptions, ProviderFiles, ReadOptions, WriteOptions } from "../provider.js";
-import { answerOf, ask } from "./ask.js";
+import { answerOf, ask, refusal } from "./ask.js";
 import type { AgentConnection, AgentStream } from "./connection.js";
 import type { ErrnoContext } from "./errno.js";
 import { checked, parseMessage } from "./messages.js";
@@ -11,24 +11,24 @@ const maxListing = 512 * 1024 * 1024;
 
 /** The files of a box, through its agent. */
 export function agentFiles(connection: AgentConnection, provider: string): ProviderFiles {
-  const about = ({ op }: AgentRequest, path: string) => ({
+  const about = (op: AgentRequest["op"], path: string) => ({
     operation: `files.${op}`,
     subject: JSON.stringify(path),
     provider,
   });
 
-  const simple = (request: AgentRequest, path: string) => ask(connection, request, about(request, path));
+  const simple = (request: AgentRequest, path: string) => ask(connection, request, about(request.op, path));
 
   /** What a request sends on lane `out`, once the agent has agreed. */
   const receive = async (request: AgentRequest & { readonly path: string }, signal?: AbortSignal) => {
     const stream = connection.open(request, { incoming: [lane.out] });
     try {
-      answerOf(await stream.reply, about(request, request.path));
+      answerOf(await stream.reply, about(request.op, request.path));
     } catch (error) {
       connection.over(stream);
       throw error;
     }
-    return finishing(connection, stream, about(request, request.path), signal);
+    return finishing(connection, stream, about(request.op, request.path), signal);
   };
 
   const read = async (path: string, options: ReadOptions = {}): Promise<ReadableStream<Uint8Array>> => {
@@ -45,7 +45,7 @@ export function agentFiles(connection: AgentConnection, provider: string): Provi
       signal?.throwIfAborted();
       stream = connection.open(request, { outgoing: [lane.in] });
       await pour(data, stream, signal);
-      answerOf(await stream.reply, about(request, path));
+      answerOf(await stream.reply, about(request.op, path));
     } catch (error) {
       if (!data.locked) await data.cancel(error).catch(() => undefined);
       throw error;
@@ -59,7 +59,9 @@ export function agentFiles(connection: AgentConnection, provider: string): Provi
     const listing = await receive({ op: "list", path, recursive, maxDepth, limit });
     const records: FileInfo[] = [];
     for await (const line of linesOf(listing, provider)) {
-      records.push(toFileInfo(parseMessage("fileInfo", line)));
+      const record = parseMessage("listed", line);
+      if ("error" in record) throw refusal(record.error, about("list", path));
+      records.push(toFileInfo(record));
     }
     return records;
   };

@@ -106,6 +106,11 @@ export class AgentProcess implements ProviderProcess {
     await this.#stream.outgoing.get(lane.controlIn)?.write(data);
   }
 
+  /** Settles when such a program reads descriptor 3 no more. */
+  get controlOver(): Promise<void> {
+    return this.#stream.outgoing.get(lane.controlIn)?.over ?? Promise.resolve();
+  }
+
   /** What such a program writes on descriptor 4. */
   get controlOut(): ReadableStream<Uint8Array> {
     return this.#incoming(lane.controlOut).stream;

@@ -129,8 +129,8 @@ export type AgentRequest =
   /**
    * Records of a directory, one JSON {@link AgentFileInfo} a line on lane `out`, in the order of the paths' UTF-16 code
    * units (a directory's content where `name/` sorts). Links to directories are not entered; `maxDepth`, from 1, counts
-   * only with `recursive`. Response `{}` with the first records, so that an early failure is the response; a later one
-   * ends the lane as with `read`.
+   * only with `recursive`. Response `{}` with the first records, so that an early failure may be the response; a later
+   * one is the last record, as an {@link AgentListFailure}.
    */
   | {
       readonly op: "list";
@@ -248,6 +248,11 @@ export interface AgentError {
   readonly message: string;
   /** Which path of the request it is about, where that is not the only one. */
   readonly path?: string | undefined;
+}
+
+/** What ends a listing that cannot go on. */
+export interface AgentListFailure {
+  readonly error: AgentError;
 }
 
 export interface AgentFileInfo {

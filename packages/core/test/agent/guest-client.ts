@@ -204,11 +204,12 @@ export async function startAgent(
     readonly env?: Record<string, string>;
   } = {},
 ): Promise<StartedAgent> {
-  const { runtime = "python" } = options;
+  const runtime = options.runtime ?? "python";
   const [, ...args] = await agentCommand(runtime);
   const as = options.user === undefined ? [] : asUser(options.user);
   const limits = options.limits ? ["prlimit", ...options.limits, "--"] : [];
-  const [file = "", ...argv] = [...limits, ...as, runtime === "python" ? python : process.execPath, ...args];
+  const interpreter = runtime === "python" ? python : process.execPath;
+  const [file = interpreter, ...argv] = [...limits, ...as, interpreter, ...args];
   const child = spawn(file, argv, {
     cwd: "/",
     env: { PATH: process.env.PATH ?? "/usr/bin:/bin", ...options.env },

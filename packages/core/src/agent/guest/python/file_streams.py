@@ -296,14 +296,19 @@ class ListStream(Stream):
 
     def steps(self):
         """Yields True while nothing more may be sent."""
-        for _ in self.walk(self.path, self.depth):
-            if self.size >= LIST_CHUNK:
-                while not self.flush():
-                    self.waits = True
-                    yield True
-            if self.lane.cancelled:
-                return
-            yield False
+        try:
+            for _ in self.walk(self.path, self.depth):
+                if self.size >= LIST_CHUNK:
+                    while not self.flush():
+                        self.waits = True
+                        yield True
+                if self.lane.cancelled:
+                    return
+                yield False
+        except (OSError, Failure) as error:
+            if not self.answered:
+                raise
+            self.lines.append(to_json({"error": Failure.of(error).told()}))
         while not self.flush():
             self.waits = True
             yield True
@@ -332,6 +337,8 @@ class ListStream(Stream):
             except (FileNotFoundError, NotADirectoryError):
                 # Removed or replaced between being seen and being looked at.
                 continue
+            except OSError as error:
+                raise Failure.of(error, inner) from error
             levels.append(listing)
 
     def add(self, path):
@@ -339,6 +346,8 @@ class ListStream(Stream):
             line = to_json(file_info(path, os.lstat(path)))
         except (FileNotFoundError, NotADirectoryError):
             return
+        except OSError as error:
+            raise Failure.of(error, path) from error
         self.limit -= 1
         self.lines.append(line)
         self.size += len(line) + 1
@@ -367,7 +376,7 @@ class ListStream(Stream):
         self.lane.end()
 
     def broken(self, error):
-        """Before anything was sent the failure is the answer; after that the end of the lane tells."""
+        """Before anything was sent the failure is the answer."""
         self.agent.leave(self)
         super().broken(error)
 

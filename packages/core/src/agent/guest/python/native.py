@@ -39,12 +39,12 @@ class Failure(Exception):
         self.path = path
 
     @classmethod
-    def of(cls, error):
+    def of(cls, error, path=None):
         """The failure for any exception; one that nobody foresaw shows where it came from."""
         if isinstance(error, Failure):
             return error
         if isinstance(error, OSError) and error.errno is not None:
-            return cls(error.errno, os.strerror(error.errno))
+            return cls(error.errno, os.strerror(error.errno), path and path.decode("utf-8", "replace"))
         if isinstance(error, MemoryError):
             return cls(errno.ENOMEM, "the agent has no memory left for this")
         trace = error.__traceback__
@@ -52,6 +52,11 @@ class Failure(Exception):
             trace = trace.tb_next
         line = trace.tb_lineno if trace is not None else 0
         return cls(errno.EIO, "defect of the agent, line %d: %s: %s" % (line, type(error).__name__, error))
+
+    def told(self):
+        """As JSON for the host."""
+        told = {"errno": self.errno, "message": self.message}
+        return told if self.path is None else {**told, "path": self.path}
 
 
 def _no_constant(name):
