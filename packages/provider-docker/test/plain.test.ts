@@ -46,6 +46,19 @@ for (const [name, image] of Object.entries(boxes)) {
       await expect.poll(async () => (await running()).filter((line) => line.startsWith("cat"))).toEqual([]);
     });
 
+    it("runs its own shell and tools, whatever a program puts into the PATH", async () => {
+      await using one = await createSandbox(docker(), { image });
+      const fake =
+        "mkdir -p ~/.local/bin; cd ~/.local/bin; for name in sh cat grep stat find; do echo fake > $name; chmod +x $name; done";
+      expect((await one.exec(fake)).exitCode).toBe(0);
+      expect(await one.exec(["sleep", "60"], { timeoutMs: 1_000, killGraceMs: 50 })).toMatchObject({
+        reason: "timeout",
+      });
+      await one.files.write("file", "content");
+      expect(await one.files.readText("file")).toBe("content");
+      expect((await one.files.list(".")).map(({ type }) => type)).toEqual(["file"]);
+    });
+
     it("does not take what a program prints for a report about it", async () => {
       const { stderr, exitCode } = await sandbox.exec("printf 'x\\0y\\0started 1\\nz\\0' >&2; exit 5");
       expect([stderr.text, exitCode]).toEqual(["x\0y\0started 1\nz\0", 5]);

@@ -1,5 +1,5 @@
 # Runs one program and tells on stderr, in lines that begin with the token, when it has started and how it has ended.
-# Arguments: token, mark, "merge" or "", program.sh, directory, then the program and its arguments.
+# Arguments: token, mark, "merge" or "", program.sh, directory, PATH, then the program and its arguments.
 
 # How many processes the kernel has ended for want of memory.
 sandkit_oom_kills() {
