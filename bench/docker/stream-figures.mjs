@@ -18,21 +18,25 @@ export async function streamFigures(image, mebibytes, progress) {
   for (const [way, words] of Object.entries(ways)) {
     progress(`${amount} ${words}`);
     const ours = await move("sandkit", way, mebibytes, image);
+    if (typeof ours === "string") throw new Error(`moving ${amount} ${words}: ${ours}`);
     // The others have no other way for so many bytes.
     const rival = way === "stdout" ? await move("rival", way, mebibytes, image) : undefined;
+    const crash = typeof rival === "string" ? "crashes" : undefined;
+    if (crash) progress(`@mastra/docker ${crash}: ${rival}`);
+    const measured = typeof rival === "string" ? undefined : rival;
     const what = `${amount} ${words}`;
     rows.push({
       id: `stream.${way}.ms`,
       what,
       unit: /** @type {const} */ ("ms"),
-      ...(rival && { rival: rival.ms }),
+      rival: crash ?? measured?.ms,
       sandkit: ours.ms,
     });
     rows.push({
       id: `stream.${way}.memory`,
       what: "  memory that the client grows by",
       unit: /** @type {const} */ ("MiB"),
-      ...(rival && { rival: rival.growth / 2 ** 20 }),
+      rival: crash ?? (measured && measured.growth / 2 ** 20),
       sandkit: ours.growth / 2 ** 20,
       target: 64,
     });
@@ -45,12 +49,11 @@ export async function streamFigures(image, mebibytes, progress) {
  * @param {string} way
  * @param {number} mebibytes
  * @param {string} image
- * @returns {Promise<{ ms: number, growth: number }>}
+ * @returns {Promise<{ ms: number, growth: number } | string>} A string: how it failed.
  */
 async function move(who, way, mebibytes, image) {
   const args = [program, who, way, String(mebibytes * 2 ** 20), image, String(process.pid)];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
-  if (code !== 0) throw new Error(`moving bytes (${who}, ${way}) ended with exit code ${code}`);
-  return JSON.parse(output);
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const [output, talk, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  return code === 0 ? JSON.parse(output) : (/^\w*Error.*$/m.exec(talk)?.[0] ?? `exit code ${code}`);
 }

@@ -1,4 +1,5 @@
 import { type Capabilities, capabilities } from "@sandkit/core";
+import type { FirstProgram } from "./hardening.js";
 import type { DockerOptions } from "./options.js";
 
 /** How strongly a runtime of the engine separates its containers from the machine. */
@@ -6,8 +7,15 @@ export function isolationOf(runtime: string | undefined): Capabilities["isolatio
   return runtime?.startsWith("runsc") ? "gvisor" : "container";
 }
 
-/** What the best image gives; kernels, terminal and tree kill are narrowed to what the session finds in its box. */
-export function dockerCapabilities(options: DockerOptions, runtime = options.runtime): Capabilities {
+/**
+ * What an image gives, by default the best; kernels, terminal and tree kill are narrowed to what the session finds in
+ * its box.
+ */
+export function dockerCapabilities(
+  options: DockerOptions,
+  runtime = options.runtime,
+  first: FirstProgram = "python",
+): Capabilities {
   return capabilities({
     isolation: isolationOf(runtime),
     features: {
@@ -35,7 +43,8 @@ export function dockerCapabilities(options: DockerOptions, runtime = options.run
       "resources.pids": "native",
       "lifetime.ttl": "native",
       "lifetime.idle": "native",
-      "lifetime.detached": "native",
+      // The agent in JavaScript cannot tell its clients apart, and the plain mode has none.
+      "lifetime.detached": first === "python" && !options.unsafeRoot ? "native" : false,
       attach: "native",
       list: "native",
     },

@@ -53,7 +53,7 @@ export const nativeSchema = z.strictObject({ user: user.optional(), runtime: run
 
 /** `native` of a create. */
 export interface DockerNative {
-  /** Numeric `uid:gid` of all programs; default `1000:1000`. Root only with `unsafeRoot`. */
+  /** Numeric `uid:gid` of all programs; default: a number from 20000 to 59999 for both, of this sandbox alone. Root only with `unsafeRoot`. */
   readonly user?: string | undefined;
   /** Runtime of the engine for this sandbox. */
   readonly runtime?: string | undefined;

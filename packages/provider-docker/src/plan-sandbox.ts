@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { type CreateOptions, describeIssues } from "@sandkit/core";
 import { refusal } from "./errors.js";
 import { type DockerNative, type DockerOptions, nativeSchema } from "./options.js";
@@ -7,7 +8,12 @@ import { layOutWorkspace, type Workspace } from "./workspace.js";
 const defaultMemoryMiB = 2048;
 const defaultPids = 512;
 const minPids = 16;
-const defaultUser = "1000:1000";
+/**
+ * Where the user of a sandbox is taken from. The kernel counts some things for each user on the whole machine (watches,
+ * buffers of pipes), so that no two should be the same, nor be a person's. Engines with user namespaces know no more than
+ * 65,536.
+ */
+const users = { first: 20_000, end: 60_000 };
 /** Docker takes no less. */
 const minCpus = 0.01;
 
@@ -40,7 +46,7 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
   if (resources.cpus !== undefined && resources.cpus < minCpus) {
     throw refusal("INVALID", `resources.cpus ${resources.cpus}: must be at least ${minCpus}`);
   }
-  const user = native.user ?? defaultUser;
+  const user = native.user ?? anyUser();
   if (!options.unsafeRoot && /^0*:|:0*$/.test(user)) {
     throw refusal(
       "INVALID",
@@ -63,6 +69,11 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     env: create.env ?? {},
     unsafeRoot: options.unsafeRoot ?? false,
   };
+}
+
+function anyUser(): string {
+  const id = randomInt(users.first, users.end);
+  return `${id}:${id}`;
 }
 
 function imageTemplate(image = ""): Template {

@@ -145,7 +145,7 @@ export class Sandboxes {
     onProgress?.(`starting a container of ${image.reference}`);
     const container = containerNameOf(id, detached ? name : undefined);
     const order = { engine, name: container, plan, image, record, command };
-    return startSandbox(order, dockerCapabilities(this.#options, plan.runtime), words, signal);
+    return startSandbox(order, dockerCapabilities(this.#options, plan.runtime, image.first), words, signal);
   }
 
   /** Another client of a detached sandbox. */

@@ -13,6 +13,7 @@ import { directories } from "./environment.js";
 import { providerName } from "./errors.js";
 import type { SandboxRecord } from "./labels.js";
 import { removeContainer } from "./removal.js";
+import { whyLost } from "./why-lost.js";
 
 /** A container with a sandbox in it. */
 export interface Box {
@@ -62,6 +63,7 @@ export async function openSession(
       signal,
       ...words,
       info: () => infoOf(box),
+      explainLoss: () => explainLoss(box, outputs),
       destroy: remove,
       native: { container: box.engine.container(box.container), dockerode: box.engine.dockerode },
     });
@@ -94,12 +96,19 @@ export async function infoOf(box: Box): Promise<Omit<SandboxInfo, "ref" | "shell
   return { state, origin: box.origin, name, template, createdAt, labels };
 }
 
-/** An agent that could not start says why on stderr. */
+async function explainLoss({ engine, container }: Box, outputs: Demultiplexed): Promise<string | undefined> {
+  const reasons = [await whyLost(engine, container), lastWords(outputs)];
+  return reasons.filter(Boolean).join(": ") || undefined;
+}
+
+/** An agent that does not answer may have said why on stderr; one that has ended was asked for that already. */
 function withLastWords(error: unknown, outputs: Demultiplexed): unknown {
+  const words = lastWords(outputs);
+  if (words === undefined || !(error instanceof SandboxError) || error.code === "SANDBOX_LOST") return error;
+  return new SandboxError(error.code, `${error.message}: ${words}`, { ...error.toJSON(), cause: error });
+}
+
+function lastWords(outputs: Demultiplexed): string | undefined {
   const words = outputs.stderr().trim().split("\n").slice(-3).join(" | ");
-  if (words === "" || !(error instanceof SandboxError)) return error;
-  return new SandboxError(error.code, `${error.message}: its agent said: ${words}`, {
-    ...error.toJSON(),
-    cause: error,
-  });
+  return words === "" ? undefined : `its agent said: ${words}`;
 }

@@ -61,8 +61,8 @@ export const defaultTemplate = "python";
 export function findTemplate(name: string, images: Readonly<Record<string, string>> = {}): Template {
   const known = Object.hasOwn(templates, name) ? templates[name] : undefined;
   const own = Object.hasOwn(images, name) ? images[name] : undefined;
-  // Whoever gives an image for Python means one that has it; the others may have more than their name says.
-  if (own !== undefined) return { name, image: own, first: known?.first === "python" ? "python" : undefined };
+  // Whoever gives an image for Python means one that has it; the others may have more than their name says, or less.
+  if (own !== undefined) return { name, image: own, first: /^(?:python|data)/.test(name) ? "python" : undefined };
   if (known) return { name, ...known };
   const names = [...new Set([...Object.keys(templates), ...Object.keys(images)])].sort();
   throw refusal("INVALID", `template "${name}" does not exist: there are ${names.join(", ")}; or give an image`);

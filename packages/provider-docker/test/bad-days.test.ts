@@ -181,13 +181,36 @@ print(denied)
   });
 });
 
+describeOnEngine(
+  "a program that makes itself as dear to the kernel as the agent, and takes all memory where it is nobody's",
+  () => {
+    it("is ended for memory, or costs the sandbox, which says so", async () => {
+      const one = await sandbox({ resources: { memoryMiB: 128, diskMiB: 16 } });
+      const hidden = `
+import os
+with open("/proc/self/oom_score_adj", "w") as score: score.write("0")
+held = os.memfd_create("held")
+while True: os.write(held, bytes(1 << 20))
+`;
+      const end = one.exec(["python3", "-c", hidden], { timeoutMs: 60_000 }).then(
+        ({ reason }) => reason,
+        (error) => `${error.code}: ${error.message}`,
+      );
+      expect(await end).toMatch(/^oom$|^SANDBOX_LOST: .*its memory ran out/);
+    });
+  },
+);
+
 describeOnEngine("an engine that changes under a sandbox", () => {
   it("has the container removed by somebody else: SANDBOX_LOST, and destroy is content", async () => {
     const one = await sandbox();
     const running = one.exec("sleep 60");
     running.catch(() => undefined);
     await (await containerOf(one)).remove({ force: true });
-    await expect(running).rejects.toMatchObject({ code: "SANDBOX_LOST" });
+    await expect(running).rejects.toMatchObject({
+      code: "SANDBOX_LOST",
+      message: expect.stringContaining("somebody ended its container"),
+    });
     await expect(one.exec("true")).rejects.toMatchObject({ code: expect.stringMatching(/SANDBOX_LOST|NOT_FOUND/) });
     expect((await one.info()).state).toBe("gone");
     await one.destroy();

@@ -44,8 +44,8 @@ describeOnEngine("sandkit run in a container", () => {
       "Node",
       "node",
       "args.js",
-      "process.stdin.on('data', (data) => console.log(process.argv.slice(2).join('|'), String(data), process.getuid()))",
-      "a|b c in 1000\n",
+      "process.stdin.on('data', (data) => console.log(process.argv.slice(2).join('|'), String(data), process.getuid() > 0))",
+      "a|b c in true\n",
     ],
   ])("runs a file of %s with arguments and stdin", async (_, template, name, code, stdout) => {
     await writeFile(join(folder, name), code);

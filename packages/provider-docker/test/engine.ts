@@ -1,5 +1,6 @@
+import { type ConformanceOptions, testProvider } from "@sandkit/core/conformance";
 import Dockerode from "dockerode";
-import { describe } from "vitest";
+import { describe, it } from "vitest";
 
 /** The images that `images/` builds. `npm test` builds those that are named here and gives their names. */
 export const testImages = {
@@ -30,6 +31,12 @@ export const engineIsThere = await engineAnswers();
 
 /** Tests that need a real engine. */
 export const describeOnEngine = describe.skipIf(!engineIsThere);
+
+/** The suite, on a provider that needs the engine. To be awaited at the top of a test file. */
+export async function testOnEngine(options: ConformanceOptions): Promise<void> {
+  if (engineIsThere) await testProvider(options);
+  else describe("conformance", () => it.skip("needs a container engine"));
+}
 
 /** Ids of our containers with this label, in any state. */
 export async function containersWith(label: string): Promise<string[]> {

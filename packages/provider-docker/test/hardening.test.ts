@@ -13,13 +13,20 @@ describeOnEngine("a container", () => {
   afterAll(() => sandbox?.destroy());
 
   it("has neither privileges nor a way to get some", async () => {
-    expect(await output("id -u; id -g")).toBe("1000\n1000");
+    const [user = "", group] = (await output("id -u; id -g")).split("\n");
+    expect(user).toMatch(/^[2-5]\d{4}$/);
+    expect(group).toBe(user);
     const status = await output("cat /proc/self/status");
     for (const set of ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"]) {
       expect(status).toMatch(new RegExp(`^${set}:\\s+0{16}$`, "m"));
     }
     expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
     expect(status).toMatch(/^Seccomp:\s+2$/m);
+  });
+
+  it("shares its user with no other", async () => {
+    await using other = await createSandbox(docker({ images: testImages }));
+    expect((await other.exec("id -u")).stdout.text.trim()).not.toBe(await output("id -u"));
   });
 
   it("writes nowhere but in its sized places, where programs may run", async () => {

@@ -45,6 +45,8 @@ export interface AgentSessionOptions {
   readonly signal?: AbortSignal | undefined;
   /** Asked of the backend for each `info`. */
   readonly info: () => Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">>;
+  /** Why the box may have been lost, as its backend tells; asked once the channel has ended, and not waited for long. */
+  readonly explainLoss?: (() => Promise<string | undefined>) | undefined;
   /** Ends the box; the channel is closed by then. Throws only if the box may still exist. */
   readonly destroy: () => Promise<void>;
   readonly native?: unknown;
@@ -62,6 +64,7 @@ export async function agentSession(channel: Channel, options: AgentSessionOption
     framing: options.framing ?? "binary",
     provider: ref.provider,
     sandboxId: ref.id,
+    explainLoss: options.explainLoss,
   });
   const limit = AbortSignal.timeout(options.startTimeoutMs ?? startTimeoutMs);
   try {

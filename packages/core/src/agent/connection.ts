@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { type Deferred, deferred } from "../deferred.js";
 import { SandboxError } from "../errors.js";
 import type { Channel } from "./channel.js";
@@ -18,6 +19,8 @@ import {
 const pingMs = 5_000;
 /** Pings in a row without any sign of life before the agent is given up. */
 const maxSilentPings = 6;
+/** How long its backend may take to say why a box was lost. */
+const explanationMs = 3_000;
 const copiedBytes = 16 * 1024;
 const empty = new Uint8Array();
 
@@ -50,6 +53,14 @@ interface OpenStream extends AgentStream {
   readonly answer: Deferred<AgentReply>;
 }
 
+/** What a connection knows of the box that it leads to. */
+export interface ConnectionOptions {
+  readonly framing: Framing;
+  readonly provider: string;
+  readonly sandboxId: string;
+  readonly explainLoss?: (() => Promise<string | undefined>) | undefined;
+}
+
 /** The host's end of a channel: frames, streams, credit and heartbeat. Believes nothing that breaks the protocol. */
 export class AgentConnection {
   /** Settles when the channel is of no more use; never rejects. */
@@ -57,6 +68,7 @@ export class AgentConnection {
   readonly #channel: Channel;
   readonly #framing: Framing;
   readonly #where: { readonly provider: string; readonly sandboxId: string };
+  readonly #explainLoss: ConnectionOptions["explainLoss"];
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #streams = new Map<number, OpenStream>();
   readonly #closed = deferred<void>();
@@ -66,16 +78,15 @@ export class AgentConnection {
   #silentPings = 0;
   #heartbeat: NodeJS.Timeout | undefined;
   #farewell: AgentFarewell | undefined;
+  #losing = false;
   #failure: SandboxError | undefined;
 
-  constructor(
-    channel: Channel,
-    options: { readonly framing: Framing; readonly provider: string; readonly sandboxId: string },
-  ) {
+  constructor(channel: Channel, options: ConnectionOptions) {
     this.closed = this.#closed.promise;
     this.#channel = channel;
     this.#framing = options.framing;
     this.#where = { provider: options.provider, sandboxId: options.sandboxId };
+    this.#explainLoss = options.explainLoss;
     this.#writer = channel.writable.getWriter();
     this.#writer.closed.catch(() => undefined);
     this.#put(Buffer.from(hostPreamble[options.framing], "latin1"));
@@ -241,19 +252,36 @@ export class AgentConnection {
     this.#send(frameType.ping, 0, 0, Uint8Array.of(this.#cells > 0 ? 1 : 0));
   }
 
-  #lose(what: string, cause?: unknown): void {
+  /** Until it is told why, what waits goes on waiting, and so does what is asked meanwhile. */
+  async #lose(what: string, cause?: unknown): Promise<void> {
+    if (this.#losing || this.#failure) return;
+    this.#losing = true;
+    clearInterval(this.#heartbeat);
     const { provider, sandboxId } = this.#where;
     const farewell = this.#farewell;
     if (farewell && farewell.reason !== "protocol" && farewell.reason !== "shutdown") {
       const message = `sandbox ${sandboxId} has reached the end of its lifetime (${farewell.reason}): create a new one`;
       this.#fail(new SandboxError("EXPIRED", message, { provider, sandboxId }));
     } else {
-      const detail = farewell ? `${what}: ${farewell.message}` : what;
+      const detail = [what, farewell?.message ?? (await this.#explanation())].filter(Boolean).join(": ");
       const message = `sandbox ${sandboxId} was lost: ${detail}: create a new one`;
       this.#fail(new SandboxError("SANDBOX_LOST", message, { provider, sandboxId, cause }));
     }
     // Whatever its box still does is without a master; the provider sees to its end.
     this.#channel.close().catch(() => undefined);
+  }
+
+  async #explanation(): Promise<string | undefined> {
+    const given = new AbortController();
+    const late = pause(explanationMs, "why is not known", { signal: given.signal });
+    late.catch(() => undefined);
+    try {
+      return await Promise.race([this.#explainLoss?.(), late]);
+    } catch (error) {
+      return `why is not known (${error instanceof Error ? error.message : error})`;
+    } finally {
+      given.abort();
+    }
   }
 
   #fail(error: SandboxError): void {

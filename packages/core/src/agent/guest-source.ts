@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { deflateSync } from "node:zlib";
 import { joinModules } from "./join-modules.js";
 
 /** What a guest agent can be run by. */
@@ -17,11 +18,12 @@ function file(name: string): Promise<string> {
   return text;
 }
 
-/** The boot program and its arguments: the names of the parts in order, then their sources. */
+/** The boot program and its arguments: the names of the parts in order, and their sources. */
 async function pythonAgent(): Promise<readonly string[]> {
   const names: string[] = JSON.parse(await file("python/parts.json"));
   const [boot = "", ...parts] = await Promise.all(["boot", ...names].map((name) => file(`python/${name}.py`)));
-  return [boot, names.join(","), ...parts.map((part) => part.replace(importOfPart, ""))];
+  const sources = parts.map((part) => part.replace(importOfPart, "")).join("\0");
+  return [boot, names.join(","), deflateSync(sources, { level: 9 }).toString("base64")];
 }
 
 /**

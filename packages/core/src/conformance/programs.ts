@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { SandboxError } from "../errors.js";
 
 /** Interpreters that the probe programs are written in, in the order of preference: `sh` starts fastest. */
-export const probeLanguages = ["sh", "python3"] as const;
+export const probeLanguages = ["sh", "python3", "node"] as const;
 export type ProbeLanguage = (typeof probeLanguages)[number];
 
 /**
- * What a box turned out to have beside its declared features. `sh`, `python3`: the interpreter is there. `fork`: a
- * program can start others. `setsid`: and put them into a session of their own. `signals`: programs receive signals.
- * `procfs`: `/proc` shows the processes.
+ * What a box turned out to have beside its declared features. `sh`, `python3`, `node`: the interpreter is there.
+ * `fork`: a program can start others. `setsid`: and put them into a session of their own. `signals`: programs receive
+ * signals. `procfs`: `/proc` shows the processes.
  */
-export type Trait = "sh" | "python3" | "fork" | "setsid" | "signals" | "procfs";
+export type Trait = "sh" | "python3" | "node" | "fork" | "setsid" | "signals" | "procfs";
 
 type Requirements = Readonly<Partial<Record<ProbeLanguage, readonly Trait[]>>>;
 
@@ -43,8 +43,8 @@ const programs = {
   write: anywhere,
   size: anywhere,
   await: anywhere,
-  connect: { python3: [] },
-  serve: { python3: ["fork"] },
+  connect: { python3: [], node: [] },
+  serve: { python3: ["fork"], node: [] },
   heartbeat: anywhere,
   child: withFork,
   "own-session": withSessions,
@@ -69,6 +69,12 @@ export type Box = ReadonlyMap<ProbeLanguage, ReadonlySet<Trait>>;
 const sources: Readonly<Record<ProbeLanguage, () => string>> = {
   sh: () => source("probe.sh"),
   python3: () => source("probe.py"),
+  node: () => source("probe.cjs"),
+};
+const starts: Readonly<Record<ProbeLanguage, (source: string) => readonly string[]>> = {
+  sh: (text) => ["sh", "-c", text, "probe"],
+  python3: (text) => ["python3", "-c", text],
+  node: (text) => ["node", "-e", text, "--"],
 };
 const loaded = new Map<string, string>();
 
@@ -80,8 +86,7 @@ function source(file: string): string {
 
 /** The argument list that runs a probe program in one language. */
 export function probeCommand(language: ProbeLanguage, program: ProgramName | "traits", args: readonly string[]) {
-  const start = language === "sh" ? ["sh", "-c", sources.sh(), "probe"] : ["python3", "-c", sources.python3()];
-  return [...start, program, ...args];
+  return [...starts[language](sources[language]()), program, ...args];
 }
 
 /** The first language of the box that can run the program. */
@@ -100,7 +105,7 @@ export function languageFor(box: Box, program: ProgramName): ProbeLanguage | und
 export function programCommand(box: Box, program: ProgramName, args: readonly string[]): string[] {
   const language = languageFor(box, program);
   if (language) return probeCommand(language, program, args);
-  const found = [...box.keys()].join(", ") || "neither sh nor python3";
+  const found = [...box.keys()].join(", ") || "none of sh, python3 and node";
   throw new SandboxError(
     "UNSUPPORTED",
     `the probe program "${program}" cannot run in this box (it has ${found}): name it in the case's "programs"`,

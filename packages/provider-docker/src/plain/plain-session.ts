@@ -121,7 +121,6 @@ function plainCapabilities({ capabilities: { isolation, features, limits } }: Bo
       "kernel.javascript": false,
       "kernel.bash": false,
       "kernel.interrupt": false,
-      "lifetime.detached": false,
     },
   });
 }

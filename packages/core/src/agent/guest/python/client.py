@@ -3,7 +3,7 @@
 import errno
 import os
 import select
-from collections import deque
+from _collections import deque
 
 from .file_streams import ListStream, ReadStream, RemoveStream, WriteStream
 from .files import mkdir, move, stat_file, symlink

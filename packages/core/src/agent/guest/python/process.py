@@ -223,7 +223,9 @@ class Process(Stream):
             self.agent.leave(self)
             self.refuse(Failure(errno.EAGAIN, "what was to start the program was killed: try again"))
             return
-        self.killed = True
+        if self.agent.memory.kills() <= self.oom_kills:
+            # By the guest; otherwise its supervisor was taken for memory, and the rest of the tree with it.
+            self.killed = True
         if not self.exit_told and self.status is not None:
             self.exited(*self.status)
         if self.exit_told:
