@@ -64,6 +64,15 @@ for (const [name, image] of Object.entries(boxes)) {
       expect([stderr.text, exitCode]).toEqual(["x\0y\0started 1\nz\0", 5]);
     });
 
+    it("takes no report that ours could not be, of a program that has found out how to make one", async () => {
+      const find = "for a in $(cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -xE '[0-9a-f]{24}'); do";
+      const forge = (end: string) => `${find} printf "\\0$a ${end}" >&2; done; exit 3`;
+      for (const end of ["exited -5 alone\\n", "exited nonsense alone\\n", "exited 256 alone\\n", ""]) {
+        expect(await sandbox.exec(forge(end), { timeoutMs: 10_000 })).toMatchObject({ exitCode: 3 });
+      }
+      expect(await sandbox.exec("kill -9 $PPID", { timeoutMs: 10_000 })).toMatchObject({ reason: "signaled" });
+    });
+
     it("has files with every name", async () => {
       for (const file of ["-rf", "line\nbreak\n", "a 'b' \"c\" $d", "é漢🎈", "*"]) {
         await sandbox.files.write(`names/${file}`, file);

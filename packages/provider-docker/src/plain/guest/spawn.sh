@@ -25,6 +25,8 @@ sandkit_report=$(sh -c 'sh -c "$@"; echo " $?"' sh \
 sandkit_code=${sandkit_report##* }
 sandkit_how=exited
 [ "$sandkit_report" = " $sandkit_code" ] || sandkit_how=signaled
+# The shell that was to tell it has been killed: what became of the program, nobody knows.
+case $sandkit_code in '' | *[!0-9]*) sandkit_how=signaled sandkit_code=137 ;; esac
 if [ "$sandkit_code" = 137 ] && [ "$(sandkit_oom_kills)" != "$sandkit_before" ]; then sandkit_how=oom; fi
 sandkit_left=alone
 [ -z "$(sandkit_marked "$sandkit_mark")" ] || sandkit_left=survived
