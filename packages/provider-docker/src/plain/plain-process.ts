@@ -47,8 +47,9 @@ export class PlainProcess implements ProviderProcess {
     const mark = String(randomInt(2 ** 40, 2 ** 47));
     const [spawn, program] = await Promise.all([guestSource("spawn"), guestSource("program")]);
     const merge = options.mergeStderr ? "merge" : "";
-    const args = ["sh", "-c", spawn, "sh", token, mark, merge, program, options.cwd, ...command];
-    const env = Object.entries(options.env).map(([name, value]) => `${name}=${value}`);
+    const { PATH = "", ...others } = options.env;
+    const args = ["sh", "-c", spawn, "sh", token, mark, merge, program, options.cwd, PATH, ...command];
+    const env = Object.entries(others).map(([name, value]) => `${name}=${value}`);
     const exec = await startInContainer(place, args, { env, stdin: options.stdin });
     const process = new PlainProcess(place, exec, token, mark);
     process.#pid = await process.#started.promise.catch((refused) => {
