@@ -1,5 +1,6 @@
-export { AgentSession, type AgentSessionOptions, agentSession } from "./agent/agent-session.js";
+export { type AgentSession, type AgentSessionOptions, agentSession } from "./agent/agent-session.js";
 export type { Channel } from "./agent/channel.js";
+export { type ErrnoContext, fromErrno } from "./agent/errno.js";
 export { type AgentRuntime, agentCommand, bridgeCommand } from "./agent/guest-source.js";
 export { streamChannel } from "./agent/stream-channel.js";
 export {
@@ -34,9 +35,10 @@ export type {
   RunOptions,
   SpawnProcessOptions,
 } from "./options.js";
-export { describeIssues, kernelLanguages } from "./options.js";
+export { describeIssues } from "./options.js";
+export { ownerLabel, ownerState } from "./owner.js";
 export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
-export { describeEnd, exitStatus } from "./result.js";
+export { exitStatus } from "./result.js";
 export type { Command, Sandbox } from "./sandbox.js";
 export { fingerprintOf, type SessionFactory, SessionRegistry } from "./session-registry.js";

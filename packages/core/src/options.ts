@@ -141,7 +141,7 @@ export interface KernelRequest {
 }
 
 /** The languages of {@link KernelLanguage}, as data. */
-export const kernelLanguages = ["python", "javascript", "typescript", "bash"] as const satisfies KernelLanguage[];
+const kernelLanguages = ["python", "javascript", "typescript", "bash"] as const satisfies KernelLanguage[];
 
 const noNul = z.string().refine((text) => !text.includes("\0"), "must not contain NUL");
 const path = noNul.min(1, "must not be empty");

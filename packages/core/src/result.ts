@@ -30,7 +30,7 @@ function failureMessage(result: ExecResult, command: readonly string[] | string)
 }
 
 /** How a run ended, in words: `exited with 2`, `timed out`, `was ended by SIGKILL`. */
-export function describeEnd(result: Pick<ExecResult, "reason" | "exitCode" | "signal">): string {
+function describeEnd(result: Pick<ExecResult, "reason" | "exitCode" | "signal">): string {
   switch (result.reason) {
     case "exited":
       return `exited with ${result.exitCode}`;

@@ -3,6 +3,7 @@ import { agentCommand, bridgeCommand } from "@sandkit/core";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, refusal } from "./errors.js";
 import type { ImageFacts } from "./image-store.js";
+import { ownEnvironment } from "./own-environment.js";
 import { plainCommand } from "./plain/plain-session.js";
 import type { SandboxPlan } from "./plan-sandbox.js";
 
@@ -34,7 +35,9 @@ export async function firstCommand(
 /** A client's way to the agent of a detached sandbox: a program beside it, as root, whom the agent believes. */
 export function bridgeStreams(engine: EngineClient, container: string, sandboxId: string): Promise<Duplex> {
   const context = { operation: "attach", subject: `container ${container}`, sandboxId };
-  return onEngine(context, async () =>
-    engine.exec(container, { Cmd: [...(await bridgeCommand())], User: "0:0", WorkingDir: "/" }),
-  );
+  return onEngine(context, async () => {
+    const [command, found] = await Promise.all([bridgeCommand(), engine.inspect(container)]);
+    const env = found ? ownEnvironment(found) : [];
+    return engine.exec(container, { Cmd: [...command], Env: env, User: "0:0", WorkingDir: "/" });
+  });
 }

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { type CreateOptions, SandboxError } from "@sandkit/core";
+import { type CreateOptions, ownerState, SandboxError } from "@sandkit/core";
 import type { ContainerInspectInfo } from "dockerode";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, providerName, refusal } from "./errors.js";
 import { detachedKey, idKey, nameKey, recordOf, type SandboxRecord, withLabels } from "./labels.js";
-import { ownerState } from "./owner.js";
 import { removeContainer } from "./removal.js";
 
 const lookAgainMs = 50;

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { text } from "node:stream/consumers";
-import { SandboxError } from "@sandkit/core";
+import { ownerLabel, SandboxError } from "@sandkit/core";
 import type { Container } from "dockerode";
 import type { EngineClient } from "./engine/client.js";
 import { demultiplex } from "./engine/demux.js";
 import { type CallContext, engineError, onEngine, providerName, statusOf } from "./errors.js";
 import { type FirstProgram, hardenedContainer } from "./hardening.js";
 import { createdKey, ownerKey } from "./labels.js";
-import { ownerLabel } from "./owner.js";
 import { removeContainer } from "./removal.js";
 import { layOutWorkspace } from "./workspace.js";
 

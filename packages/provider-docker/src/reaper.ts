@@ -1,8 +1,7 @@
-import type { ReapOptions, SandboxRef } from "@sandkit/core";
+import { ownerState, type ReapOptions, type SandboxRef } from "@sandkit/core";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, providerName } from "./errors.js";
 import { createdKey, idKey, ownerKey, recordOf, withLabels } from "./labels.js";
-import { ownerState } from "./owner.js";
 import { removeContainer } from "./removal.js";
 
 /** Longer than any creation takes: one that has not started by then was given up, whoever began it. In ms. */

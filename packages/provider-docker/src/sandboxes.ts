@@ -4,6 +4,7 @@ import {
   type CreateOptions,
   fingerprintOf,
   type ListOptions,
+  ownerLabel,
   type ProviderSession,
   type SandboxInfo,
   type SandboxRef,
@@ -25,7 +26,6 @@ import { onEngine, providerName, refusal, statusOf } from "./errors.js";
 import { ImageStore } from "./image-store.js";
 import { idKey, recordOf, type SandboxRecord, userLabel, withLabels } from "./labels.js";
 import type { DockerNative, DockerOptions } from "./options.js";
-import { ownerLabel } from "./owner.js";
 import { planSandbox } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
 import { type FirstWords, openSession } from "./session.js";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { createSandbox } from "@sandkit/core";
+import { attachSandbox, createSandbox } from "@sandkit/core";
 import { expect, it } from "vitest";
 import { docker } from "../src/index.js";
-import { describeOnEngine, testImages } from "./engine.js";
+import { describeOnEngine, engine, testImages } from "./engine.js";
 
 const guest = (name: string) => readFileSync(new URL(`guest/${name}`, import.meta.url), "utf8");
 
@@ -26,5 +26,26 @@ describeOnEngine("a program beside the agent", () => {
     expect(stdout.text).toBe("");
     expect(stderr.text.match(/Permission denied/g)).toHaveLength(4);
     expect(stderr.text).toMatch(/^[2-5]\d{4}$/m);
+  });
+
+  it("is not what a client of a detached sandbox speaks to, though the image finds programs where it can write", async () => {
+    const image = "sandkit/python-in-app:test";
+    const base = await engine.createContainer({ Image: testImages.python });
+    const changes = "ENV PATH=/app/bin:/usr/local/bin:/usr/bin:/bin LD_LIBRARY_PATH=/app/lib";
+    await base.commit({ repo: "sandkit/python-in-app", tag: "test", changes });
+    await base.remove();
+    try {
+      const provider = docker({ pull: "never" });
+      await using one = await createSandbox(provider, { image, lifetime: { detached: true } });
+      const plant =
+        'mkdir /app/bin; printf "#!/bin/sh\\nid -u >/tmp/ran" >/app/bin/python3; chmod +x /app/bin/python3; python3';
+      await one.exec(plant);
+      expect(await one.files.readText("/tmp/ran")).toMatch(/^[1-9]/);
+      await one.files.remove("/tmp/ran");
+      const other = await attachSandbox(docker({ pull: "never" }), one.ref);
+      expect((await other.exec("cat /tmp/ran; echo fine")).stdout.text).toBe("fine\n");
+    } finally {
+      await engine.getImage(image).remove({ force: true });
+    }
   });
 });

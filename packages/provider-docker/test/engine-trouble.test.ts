@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { attachSandbox, createSandbox, type Sandbox } from "@sandkit/core";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { docker } from "../src/index.js";
-import { ownerLabel, ownerState } from "../src/owner.js";
 import { containersWith, describeOnEngine, engine, testImages } from "./engine.js";
 
 const provider = docker({ images: testImages });
@@ -145,15 +144,5 @@ describeOnEngine("a detached sandbox", () => {
         message: expect.stringContaining("lifetime.detached"),
       });
     });
-  });
-});
-
-describe("an owner", () => {
-  it("is told apart from the living and from programs of other places", async () => {
-    const label = await ownerLabel();
-    expect(await ownerState(label)).toBe("alive");
-    const [place, pid] = label.split(":");
-    expect(await ownerState(`${place}:${pid}:1`)).toBe(process.platform === "linux" ? "dead" : "alive");
-    expect(await ownerState("another-boot/1:1:1")).toBe("unknown");
   });
 });

@@ -46,9 +46,31 @@ for (const [name, image] of Object.entries(boxes)) {
       await expect.poll(async () => (await running()).filter((line) => line.startsWith("cat"))).toEqual([]);
     });
 
+    it("runs its own shell and tools, whatever a program puts into the PATH", async () => {
+      await using one = await createSandbox(docker(), { image });
+      const fake =
+        "mkdir -p ~/.local/bin; cd ~/.local/bin; for name in sh cat grep stat find; do echo fake > $name; chmod +x $name; done";
+      expect((await one.exec(fake)).exitCode).toBe(0);
+      expect(await one.exec(["sleep", "60"], { timeoutMs: 1_000, killGraceMs: 50 })).toMatchObject({
+        reason: "timeout",
+      });
+      await one.files.write("file", "content");
+      expect(await one.files.readText("file")).toBe("content");
+      expect((await one.files.list(".")).map(({ type }) => type)).toEqual(["file"]);
+    });
+
     it("does not take what a program prints for a report about it", async () => {
       const { stderr, exitCode } = await sandbox.exec("printf 'x\\0y\\0started 1\\nz\\0' >&2; exit 5");
       expect([stderr.text, exitCode]).toEqual(["x\0y\0started 1\nz\0", 5]);
+    });
+
+    it("takes no report that ours could not be, of a program that has found out how to make one", async () => {
+      const find = "for a in $(cat /proc/[0-9]*/cmdline | tr '\\0' '\\n' | grep -xE '[0-9a-f]{24}'); do";
+      const forge = (end: string) => `${find} printf "\\0$a ${end}" >&2; done; exit 3`;
+      for (const end of ["exited -5 alone\\n", "exited nonsense alone\\n", "exited 256 alone\\n", ""]) {
+        expect(await sandbox.exec(forge(end), { timeoutMs: 10_000 })).toMatchObject({ exitCode: 3 });
+      }
+      expect(await sandbox.exec("kill -9 $PPID", { timeoutMs: 10_000 })).toMatchObject({ reason: "signaled" });
     });
 
     it("has files with every name", async () => {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import {
+  type AgentRuntime,
   type AgentSession,
   agentCommand,
   agentSession,
@@ -11,11 +12,8 @@ import {
   streamChannel,
 } from "@sandkit/core";
 import { environment } from "./environment.js";
-import { failure } from "./errors.js";
+import { failure, providerName } from "./errors.js";
 import type { Folder } from "./folder.js";
-
-/** Which of the two guest agents runs the commands. */
-export type AgentRuntime = "python" | "node";
 
 /** How long an agent may take to end everything, once nobody holds its channel. */
 const endMs = 5_000;
@@ -75,7 +73,7 @@ export async function startAgentBox(
       unref: () => refer(agent, "unref"),
     }),
     {
-      ref: { provider: "local", id },
+      ref: { provider: providerName, id },
       capabilities: agentCapabilities,
       workdir: folder.workdir,
       signal: options.signal,

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { getSystemErrorName } from "node:util";
-import type { ProcessExit } from "@sandkit/core";
-import { failure, fromErrno } from "./errors.js";
+import { deferred, fromErrno, type ProcessExit } from "@sandkit/core";
+import { failure, providerName } from "./errors.js";
 
 /** The caller's ends of a supervisor's control streams; supervisor.py describes what goes over them. */
 export class Control {
@@ -71,9 +71,10 @@ export class Control {
     const [word, ...values] = line.split(" ");
     const [first = 0, second = 0, cpuMs = 0, peakMemoryBytes = 0] = values.map(Number);
     if (word === "started") this.#started.resolve(first);
-    else if (word === "failed")
-      this.#started.reject(fromErrno(getSystemErrorName(-first), "exec", `cwd ${JSON.stringify(cwd)}`));
-    else if (word === "killed") this.#kills.shift()?.();
+    else if (word === "failed") {
+      const about = { operation: "exec", subject: `cwd ${JSON.stringify(cwd)}`, provider: providerName };
+      this.#started.reject(fromErrno(getSystemErrorName(-first), about));
+    } else if (word === "killed") this.#kills.shift()?.();
     else if (word === "gone") this.#finish();
     else if (word === "exited") {
       const usage = { cpuMs, peakMemoryBytes };
@@ -99,22 +100,4 @@ export class Control {
 function signalName(number: number): string {
   const named = Object.entries(constants.signals).find(([, value]) => value === number);
   return named?.[0] ?? `SIG${number}`;
-}
-
-interface Deferred<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
-  readonly reject: (reason: Error) => void;
-}
-
-/** A promise to be settled from outside, whose rejection nobody has to have listened to. */
-function deferred<T>(): Deferred<T> {
-  let resolve: (value: T) => void = () => undefined;
-  let reject: (reason: Error) => void = () => undefined;
-  const promise = new Promise<T>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }

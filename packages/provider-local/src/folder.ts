@@ -2,8 +2,8 @@ import { realpathSync } from "node:fs";
 import { chmod, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { ownerLabel } from "@sandkit/core";
 import { hasErrno, onPath } from "./errors.js";
-import { thisProcess } from "./owner.js";
 
 /** Where the folders of all sandboxes of this user are. */
 export const sandboxesFolder = join(realpathSync(tmpdir()), `sandkit-local-${userInfo().uid}`);
@@ -20,7 +20,7 @@ export class Folder {
   async make(): Promise<void> {
     await onPath("create", this.root, async () => {
       for (const path of [this.workdir, this.home, this.temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
-      await writeFile(this.record, JSON.stringify(await thisProcess()));
+      await writeFile(this.record, await ownerLabel());
     });
   }
 
@@ -39,7 +39,7 @@ export class Folder {
 
   /** Says whose it is, for the one who finds it after its owner has died. */
   get record(): string {
-    return join(this.root, "owner.json");
+    return join(this.root, "owner");
   }
 
   /** Whether it has not been removed, by whomever. */

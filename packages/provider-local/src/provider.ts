@@ -1,6 +1,6 @@
-import { type CreateOptions, defineProvider, type Provider, SessionRegistry } from "@sandkit/core";
-import { type AgentRuntime, agentCapabilities, startAgentBox } from "./agent-box.js";
-import { failure } from "./errors.js";
+import { type AgentRuntime, type CreateOptions, defineProvider, type Provider, SessionRegistry } from "@sandkit/core";
+import { agentCapabilities, startAgentBox } from "./agent-box.js";
+import { failure, providerName } from "./errors.js";
 import { Folder } from "./folder.js";
 import { findPython, type Python, pythonFix } from "./python.js";
 import { reapFolders } from "./reap.js";
@@ -29,7 +29,7 @@ export function local(options: LocalOptions = {}): Provider {
     throw failure("UNAVAILABLE", "local", `provider "local" isolates nothing and is for tests: ${next}`);
   }
   const name = options.python ?? "python3";
-  const registry = new SessionRegistry("local");
+  const registry = new SessionRegistry(providerName);
   let python: Promise<Python> | undefined;
   const ready = () => {
     python ??= findPython(name).catch((error) => {
@@ -39,7 +39,7 @@ export function local(options: LocalOptions = {}): Provider {
     return python;
   };
   return defineProvider({
-    name: "local",
+    name: providerName,
     capabilities: options.agent ? agentCapabilities : localCapabilities,
     validate,
     create: (asked) =>

@@ -1,8 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
-import type { ReapOptions, SandboxRef } from "@sandkit/core";
-import { hasErrno, onPath } from "./errors.js";
+import { ownerState, type ReapOptions, type SandboxRef } from "@sandkit/core";
+import { hasErrno, onPath, providerName } from "./errors.js";
 import { Folder, sandboxesFolder } from "./folder.js";
-import { isAlive, type Owner } from "./owner.js";
 
 /** Removes the folders of sandboxes whose owner is dead. Their processes died with it: a supervisor sees to that. */
 export async function reapFolders({ olderThanMs, dryRun }: ReapOptions): Promise<SandboxRef[]> {
@@ -10,9 +9,9 @@ export async function reapFolders({ olderThanMs, dryRun }: ReapOptions): Promise
   for (const id of await sandboxIds()) {
     const folder = new Folder(id);
     const found = await readOwner(folder.record);
-    if (!found || Date.now() - found.since < olderThanMs || (await isAlive(found.owner))) continue;
+    if (!found || Date.now() - found.since < olderThanMs || (await ownerState(found.owner)) !== "dead") continue;
     if (!dryRun) await folder.remove();
-    reaped.push({ provider: "local", id });
+    reaped.push({ provider: providerName, id });
   }
   return reaped;
 }
@@ -27,11 +26,11 @@ async function sandboxIds(): Promise<string[]> {
 }
 
 /** Undefined for a sandbox that is just being made, or being removed by its owner. */
-async function readOwner(path: string): Promise<{ readonly owner: Owner; readonly since: number } | undefined> {
+async function readOwner(path: string): Promise<{ readonly owner: string; readonly since: number } | undefined> {
   try {
-    return { owner: JSON.parse(await readFile(path, "utf8")), since: (await stat(path)).mtimeMs };
+    return { owner: await readFile(path, "utf8"), since: (await stat(path)).mtimeMs };
   } catch (error) {
-    if (hasErrno(error, "ENOENT") || error instanceof SyntaxError) return undefined;
+    if (hasErrno(error, "ENOENT")) return undefined;
     throw error;
   }
 }

@@ -12,7 +12,7 @@ import {
   type SpawnOptions,
 } from "@sandkit/core";
 import { environment } from "./environment.js";
-import { failure } from "./errors.js";
+import { failure, providerName } from "./errors.js";
 import { localFiles } from "./files.js";
 import type { Folder } from "./folder.js";
 import { LocalProcess } from "./process.js";
@@ -59,7 +59,7 @@ export class LocalSession implements ProviderSession {
   #ending: Promise<void> | undefined;
 
   constructor(id: string, folder: Folder, python: string, options: CreateOptions) {
-    this.ref = { provider: "local", id };
+    this.ref = { provider: providerName, id };
     this.workdir = folder.workdir;
     this.#folder = folder;
     this.#python = python;
@@ -109,7 +109,7 @@ export class LocalSession implements ProviderSession {
   }
 
   get #owner() {
-    return { name: "local", capabilities: this.capabilities };
+    return { name: providerName, capabilities: this.capabilities };
   }
 
   async #found(names: readonly string[]): Promise<string[]> {

@@ -14,7 +14,7 @@ export const gcCommand: CommandSpec = {
     "dry-run": { description: "only print what would be removed" },
     provider: sharedOptions.provider,
     config: sharedOptions.config,
-    json: { description: "one JSON document on stdout; errors as JSON on stderr" },
+    json: sharedOptions.json,
     "no-color": sharedOptions["no-color"],
     help: sharedOptions.help,
   },

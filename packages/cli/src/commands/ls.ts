@@ -13,7 +13,7 @@ export const lsCommand: CommandSpec = {
     label: { value: "KEY=VALUE", description: "only those that carry this label" },
     provider: sharedOptions.provider,
     config: sharedOptions.config,
-    json: { description: "one JSON document on stdout; errors as JSON on stderr" },
+    json: sharedOptions.json,
     "no-color": sharedOptions["no-color"],
     help: sharedOptions.help,
   },

@@ -1,7 +1,8 @@
 import { SandboxError } from "../errors.js";
 import type { FileInfo, ListFilesOptions, ProviderFiles, ReadOptions, WriteOptions } from "../provider.js";
-import type { AgentConnection, AgentStream, StreamPlan } from "./connection.js";
-import { fromErrno } from "./errno.js";
+import { answerOf, ask, refusal } from "./ask.js";
+import type { AgentConnection, AgentStream } from "./connection.js";
+import type { ErrnoContext } from "./errno.js";
 import { checked, parseMessage } from "./messages.js";
 import { type AgentFileInfo, type AgentRequest, lane } from "./protocol.js";
 
@@ -10,33 +11,30 @@ const maxListing = 512 * 1024 * 1024;
 
 /** The files of a box, through its agent. */
 export function agentFiles(connection: AgentConnection, provider: string): ProviderFiles {
-  /** Opens a stream and hands it over once the agent has agreed. */
-  const open = async (request: AgentRequest & { readonly path?: string }, plan: StreamPlan, subject: string) => {
-    const stream = connection.open(request, plan);
-    const ok = await answer(stream, request, subject);
-    return { stream, ok };
-  };
+  const about = (op: AgentRequest["op"], path: string) => ({
+    operation: `files.${op}`,
+    subject: JSON.stringify(path),
+    provider,
+  });
 
-  const answer = async (stream: AgentStream, request: AgentRequest, subject: string): Promise<unknown> => {
-    const reply = await stream.reply;
-    if ("ok" in reply) return reply.ok;
-    connection.over(stream);
-    const about = reply.error.path === undefined ? subject : JSON.stringify(reply.error.path);
-    const operation = `files.${request.op}`;
-    throw fromErrno(reply.error.errno, { operation, subject: about, provider, cause: reply.error });
-  };
+  const simple = (request: AgentRequest, path: string) => ask(connection, request, about(request.op, path));
 
-  const ask = async (request: AgentRequest, path: string): Promise<unknown> => {
-    const { stream, ok } = await open(request, {}, JSON.stringify(path));
-    connection.over(stream);
-    return ok;
+  /** What a request sends on lane `out`, once the agent has agreed. */
+  const receive = async (request: AgentRequest & { readonly path: string }, signal?: AbortSignal) => {
+    const stream = connection.open(request, { incoming: [lane.out] });
+    try {
+      answerOf(await stream.reply, about(request.op, request.path));
+    } catch (error) {
+      connection.over(stream);
+      throw error;
+    }
+    return finishing(connection, stream, about(request.op, request.path), signal);
   };
 
   const read = async (path: string, options: ReadOptions = {}): Promise<ReadableStream<Uint8Array>> => {
     const { offset = 0, length = null, signal } = options;
     signal?.throwIfAborted();
-    const { stream } = await open({ op: "read", path, offset, length }, { incoming: [lane.out] }, JSON.stringify(path));
-    return finishing(connection, stream, signal);
+    return receive({ op: "read", path, offset, length }, signal);
   };
 
   const write = async (path: string, data: ReadableStream<Uint8Array>, options: WriteOptions): Promise<void> => {
@@ -47,7 +45,7 @@ export function agentFiles(connection: AgentConnection, provider: string): Provi
       signal?.throwIfAborted();
       stream = connection.open(request, { outgoing: [lane.in] });
       await pour(data, stream, signal);
-      await answer(stream, request, JSON.stringify(path));
+      answerOf(await stream.reply, about(request.op, path));
     } catch (error) {
       if (!data.locked) await data.cancel(error).catch(() => undefined);
       throw error;
@@ -58,14 +56,12 @@ export function agentFiles(connection: AgentConnection, provider: string): Provi
 
   const list = async (path: string, options: ListFilesOptions = {}): Promise<FileInfo[]> => {
     const { recursive = false, maxDepth = null, limit = null } = options;
-    const { stream } = await open(
-      { op: "list", path, recursive, maxDepth, limit },
-      { incoming: [lane.out] },
-      JSON.stringify(path),
-    );
+    const listing = await receive({ op: "list", path, recursive, maxDepth, limit });
     const records: FileInfo[] = [];
-    for await (const line of linesOf(finishing(connection, stream, undefined), provider)) {
-      records.push(toFileInfo(parseMessage("fileInfo", line)));
+    for await (const line of linesOf(listing, provider)) {
+      const record = parseMessage("listed", line);
+      if ("error" in record) throw refusal(record.error, about("list", path));
+      records.push(toFileInfo(record));
     }
     return records;
   };
@@ -75,17 +71,17 @@ export function agentFiles(connection: AgentConnection, provider: string): Provi
     write,
     list,
     stat: async (path, { followSymlinks }) =>
-      toFileInfo(checked("fileInfo", await ask({ op: "stat", path, followSymlinks }, path))),
+      toFileInfo(checked("fileInfo", await simple({ op: "stat", path, followSymlinks }, path))),
     mkdir: async (path) => {
-      await ask({ op: "mkdir", path }, path);
+      await simple({ op: "mkdir", path }, path);
     },
     move: async (from, to) => {
-      await ask({ op: "move", from, to }, from);
+      await simple({ op: "move", from, to }, from);
     },
     remove: async (path, { recursive }) =>
-      checked("removed", await ask({ op: "remove", path, recursive }, path)).removed,
+      checked("removed", await simple({ op: "remove", path, recursive }, path)).removed,
     symlink: async (target, path) => {
-      await ask({ op: "symlink", target, path }, path);
+      await simple({ op: "symlink", target, path }, path);
     },
   };
 }
@@ -94,6 +90,7 @@ export function agentFiles(connection: AgentConnection, provider: string): Provi
 function finishing(
   connection: AgentConnection,
   stream: AgentStream,
+  about: ErrnoContext,
   signal: AbortSignal | undefined,
 ): ReadableStream<Uint8Array> {
   const incoming = stream.incoming.get(lane.out);
@@ -108,7 +105,7 @@ function finishing(
           throw signal.reason;
         }
         const { done, value } = await reader.read().catch((error) => {
-          throw readFailure(connection, error);
+          throw connection.failure ?? cutOff(about, error);
         });
         if (done) controller.close();
         else controller.enqueue(value);
@@ -119,12 +116,9 @@ function finishing(
   );
 }
 
-function readFailure(connection: AgentConnection, cause: unknown): SandboxError {
-  if (connection.failure) return connection.failure;
-  return new SandboxError("TRANSPORT", "the file was cut off while it was read: read it again", {
-    operation: "files.read",
-    cause,
-  });
+function cutOff({ operation, subject, provider }: ErrnoContext, cause: unknown): SandboxError {
+  const message = `${operation} ${subject}: it was cut off in the middle: try again`;
+  return new SandboxError("TRANSPORT", message, { provider, operation, cause });
 }
 
 /** Sends all of `data`. Ends early, without an error, when the agent has answered already: the answer says why. */

@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { settlesWithin } from "../deadline.js";
 import { deferred } from "../deferred.js";
 import { messageOf, SandboxError } from "../errors.js";
 import { type KernelDriver, kernelSupport } from "../kernel/kernel-drivers.js";
@@ -20,11 +21,15 @@ const startTimeoutMs = 60_000;
 const insistMs = [50, 100, 200, 400];
 /** The drivers hold to half of it, and say on stderr what they leave out. */
 const maxResultBytes = 64_000_000;
+/** How long the end of a driver may take to be told after that of its control streams. */
+const endMs = 2_000;
 
 /** A program with two more descriptors: 3 to read what `control` gives, 4 for what `controlOut` shows. */
 export interface ControlledProcess extends ProviderProcess {
   /** Resolves on acceptance. After the program's end it does nothing. */
   control(data: Uint8Array): Promise<void>;
+  /** Settles when the program reads descriptor 3 no more, which may show only when something is written to it. */
+  readonly controlOver: Promise<void>;
   /**
    * What the program writes on descriptor 4. When a chunk of it can be read, all that the program wrote on 1 and 2
    * before can be read at once too, up to a window of each.
@@ -107,6 +112,7 @@ class AgentKernel implements ProviderKernel {
     this.#interpreter = interpreter;
     this.#output = new KernelOutput(process);
     const listening = this.#listen();
+    process.controlOver.then(() => this.#expectEnd(3));
     // Told by the death too, which may be found out first.
     listening.catch(() => undefined);
     this.#death = this.#watch(listening);
@@ -198,6 +204,13 @@ class AgentKernel implements ProviderKernel {
         return;
       }
     }
+    this.#expectEnd(4);
+  }
+
+  /** A driver whose control is closed hears or tells nothing any more: it ends, or is ended. */
+  async #expectEnd(descriptor: number): Promise<void> {
+    if (await settlesWithin(this.#process.exited, endMs)) return;
+    this.#violate(`descriptor ${descriptor} is closed`);
   }
 
   async #take(message: KernelMessage): Promise<void> {

@@ -1,8 +1,8 @@
 import { deferred } from "../deferred.js";
 import { SandboxError } from "../errors.js";
 import type { ProcessExit, ProviderProcess, PtySize, SpawnOptions } from "../provider.js";
+import { answerOf, refusal } from "./ask.js";
 import type { AgentConnection, AgentStream } from "./connection.js";
-import { fromErrno } from "./errno.js";
 import { ProtocolError } from "./frames.js";
 import type { IncomingLane } from "./lanes.js";
 import { checked } from "./messages.js";
@@ -43,7 +43,7 @@ export class AgentProcess implements ProviderProcess {
     if ("error" in reply) {
       owner.connection.over(process.#stream);
       const subject = subjectOf(reply.error.errno, command, options.cwd);
-      throw fromErrno(reply.error.errno, { operation: "exec", subject, provider: owner.provider, cause: reply.error });
+      throw refusal(reply.error, { operation: "exec", subject, provider: owner.provider });
     }
     process.#pid = checked("started", reply.ok).pid;
     return process;
@@ -106,6 +106,11 @@ export class AgentProcess implements ProviderProcess {
     await this.#stream.outgoing.get(lane.controlIn)?.write(data);
   }
 
+  /** Settles when such a program reads descriptor 3 no more. */
+  get controlOver(): Promise<void> {
+    return this.#stream.outgoing.get(lane.controlIn)?.over ?? Promise.resolve();
+  }
+
   /** What such a program writes on descriptor 4. */
   get controlOut(): ReadableStream<Uint8Array> {
     return this.#incoming(lane.controlOut).stream;
@@ -124,13 +129,11 @@ export class AgentProcess implements ProviderProcess {
     const stream = connection.open(request);
     try {
       const reply = await stream.reply;
-      if (!("error" in reply)) return;
-      const { errno, message } = reply.error;
-      if (errno === "EINVAL") {
-        const next = "use a name such as SIGTERM, or a size of at least 1";
-        throw new SandboxError("INVALID", `${what}: ${message}: ${next}`, { provider, operation: request.op });
+      if ("error" in reply && reply.error.errno === "EINVAL") {
+        const message = `${what}: ${reply.error.message}: use a name such as SIGTERM, or a size of at least 1`;
+        throw new SandboxError("INVALID", message, { provider, operation: request.op });
       }
-      throw fromErrno(errno, { operation: request.op, subject: this.id, provider, cause: reply.error });
+      answerOf(reply, { operation: request.op, subject: `process ${this.id}`, provider });
     } finally {
       connection.over(stream);
     }

@@ -16,9 +16,9 @@ import type {
 import { agentFiles } from "./agent-files.js";
 import { startAgentKernel } from "./agent-kernel.js";
 import { AgentProcess } from "./agent-process.js";
+import { ask } from "./ask.js";
 import type { Channel } from "./channel.js";
 import { AgentConnection } from "./connection.js";
-import { fromErrno } from "./errno.js";
 import { checked } from "./messages.js";
 import type { AgentInfo, AgentReady, Framing, HelloRequest } from "./protocol.js";
 
@@ -102,27 +102,17 @@ async function greet(connection: AgentConnection, options: AgentSessionOptions) 
     idleMs: options.idleMs ?? null,
     leaseMs: options.leaseMs ?? null,
   };
-  const greeting = connection.open(hello);
+  const { provider, id } = options.ref;
+  const subject = JSON.stringify(options.workdir);
+  const greeting = ask(connection, hello, { operation: "create", subject, provider, sandboxId: id });
   const looking = askInfo(connection, options.ref);
   looking.catch(() => undefined);
-  const reply = await greeting.reply;
-  connection.over(greeting);
-  if ("error" in reply) {
-    const subject = JSON.stringify(reply.error.path ?? options.workdir);
-    throw fromErrno(reply.error.errno, { operation: "create", subject, provider: options.ref.provider });
-  }
-  return { ready: checked("ready", reply.ok), info: await looking };
+  return { ready: checked("ready", await greeting), info: await looking };
 }
 
-async function askInfo(connection: AgentConnection, ref: SandboxRef): Promise<AgentInfo> {
-  const stream = connection.open({ op: "info" });
-  try {
-    const reply = await stream.reply;
-    if ("ok" in reply) return checked("info", reply.ok);
-    throw fromErrno(reply.error.errno, { operation: "info", subject: ref.id, provider: ref.provider });
-  } finally {
-    connection.over(stream);
-  }
+async function askInfo(connection: AgentConnection, { provider, id }: SandboxRef): Promise<AgentInfo> {
+  const about = { operation: "info", subject: `sandbox ${id}`, provider, sandboxId: id };
+  return checked("info", await ask(connection, { op: "info" }, about));
 }
 
 /** A session over the guest agent. */
@@ -177,8 +167,9 @@ export class AgentSession implements ProviderSession {
   }
 
   async extend(ttlMs: number): Promise<void> {
-    const stream = this.#connection.open({ op: "extend", ttlMs });
-    await stream.reply.finally(() => this.#connection.over(stream));
+    const { provider, id } = this.ref;
+    const about = { operation: "extend", subject: `sandbox ${id}`, provider, sandboxId: id };
+    await ask(this.#connection, { op: "extend", ttlMs }, about);
   }
 
   /** The agent is asked too: what it does not answer is not running. */

@@ -25,7 +25,7 @@ const copiedBytes = 16 * 1024;
 const empty = new Uint8Array();
 
 /** What an agent answered: a value, or why not. */
-type AgentReply = { readonly ok: unknown } | { readonly error: AgentError };
+export type AgentReply = { readonly ok: unknown } | { readonly error: AgentError };
 
 /** One conversation with the agent, opened by a request. */
 export interface AgentStream {
@@ -49,7 +49,6 @@ export interface StreamPlan {
 
 interface OpenStream extends AgentStream {
   readonly plan: StreamPlan;
-  readonly reply: Promise<AgentReply>;
   readonly answer: Deferred<AgentReply>;
 }
 

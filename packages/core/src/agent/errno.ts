@@ -27,6 +27,11 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   EBUSY: "INVALID",
 };
 
+/** Of the words of a box, which may be anything. */
+const maxWords = 1_000;
+/** Codes that say too little without the words of what failed. */
+const vague: ReadonlySet<ErrorCode> = new Set(["INVALID", "UNAVAILABLE"]);
+
 const advice: Partial<Record<ErrorCode, string>> = {
   FILE_NOT_FOUND: "nothing has this name; list the directory to see what is there",
   FILE_EXISTS: "something has this name already; remove it first or choose another name",
@@ -38,16 +43,25 @@ const advice: Partial<Record<ErrorCode, string>> = {
   CONFLICT: "the file was changed meanwhile; read it again",
   UNSUPPORTED: "this sandbox has nothing for it; use another image",
   QUOTA: "the sandbox has no room for it now; wait until something else has ended",
-  INVALID: "the file system of the sandbox cannot do this; use another path",
+  INVALID: "the sandbox cannot do this; use another path or value",
+  UNAVAILABLE: "try again, or create a new sandbox",
 };
 
-/** The error of the contract for an errno, about something as its message calls it. */
-export function fromErrno(
-  errno: string,
-  call: { readonly operation: string; readonly subject: string; readonly provider: string; readonly cause?: unknown },
-): SandboxError {
+/** What a call was about, for its error. */
+export interface ErrnoContext {
+  readonly operation: string;
+  /** As the message calls it: `"/etc/passwd"`, `sandbox 7f3a`. */
+  readonly subject: string;
+  readonly provider: string;
+  readonly sandboxId?: string | undefined;
+  /** What failed; its message is told where the errno says too little. */
+  readonly cause?: Error | undefined;
+}
+
+/** The error of the contract for an errno of a box: `ENOENT` is `FILE_NOT_FOUND`. What to do next is in its message. */
+export function fromErrno(errno: string, { subject, ...details }: ErrnoContext): SandboxError {
   const code = codes[errno] ?? "UNAVAILABLE";
-  const { operation, subject, provider, cause } = call;
-  const next = advice[code] ?? "see the cause";
-  return new SandboxError(code, `${operation} ${subject}: ${errno}: ${next}`, { provider, operation, cause });
+  const said = vague.has(code) && details.cause?.message.slice(0, maxWords).replace(/\s+/g, " ");
+  const parts = [`${details.operation} ${subject}`, errno, said, advice[code]];
+  return new SandboxError(code, parts.filter(Boolean).join(": "), details);
 }

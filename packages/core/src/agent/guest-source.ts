@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { deflateSync } from "node:zlib";
 import { joinModules } from "./join-modules.js";
 
-/** What a guest agent can be run by. */
+/** What runs a guest agent in its box. */
 export type AgentRuntime = "python" | "node";
 
 const guest = new URL("./guest/", import.meta.url);

@@ -120,6 +120,9 @@ export class IncomingLane {
 
 /** Bytes that go to the agent, as far as it has granted. */
 export class OutgoingLane {
+  /** Settles when nothing more is sent: it has ended, or nobody wants it. */
+  readonly over: Promise<void>;
+  readonly #ending = deferred<void>();
   readonly #wire: LaneWire;
   #credit = windowBytes;
   #more: Deferred<void> | undefined;
@@ -129,6 +132,7 @@ export class OutgoingLane {
 
   constructor(wire: LaneWire) {
     this.#wire = wire;
+    this.over = this.#ending.promise;
   }
 
   /** Resolves once all of it is on its way; at once when nobody wants it any more. */
@@ -163,6 +167,7 @@ export class OutgoingLane {
   /** Nobody wants more: what waits is dropped, and its writes resolve. */
   stop(): void {
     this.#over = true;
+    this.#ending.resolve();
     this.#wake();
   }
 

@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { ProtocolError } from "./frames.js";
-import type { AgentError, AgentFarewell, AgentFileInfo, AgentInfo, AgentReady, ProcessEvent } from "./protocol.js";
+import type {
+  AgentError,
+  AgentFarewell,
+  AgentFileInfo,
+  AgentInfo,
+  AgentListFailure,
+  AgentReady,
+  ProcessEvent,
+} from "./protocol.js";
 
 /**
  * What the agent says, checked: the code in its box may have taken its place. Unknown members are dropped.
@@ -54,6 +62,8 @@ const fileInfo: z.ZodType<AgentFileInfo> = z.object({
   symlinkTarget: z.string().optional(),
 });
 
+const listed: z.ZodType<AgentFileInfo | AgentListFailure> = z.union([fileInfo, z.object({ error })]);
+
 const farewell: z.ZodType<AgentFarewell> = z.object({
   reason: z.enum(["ttl", "idle", "lease", "shutdown", "protocol"]),
   message: z.string().max(10_000),
@@ -65,6 +75,7 @@ const schemas = {
   info,
   processEvent,
   fileInfo,
+  listed,
   farewell,
   started: z.object({ pid: z.int().positive() }),
   removed: z.object({ removed: z.boolean() }),

@@ -1,21 +1,30 @@
 /**
- * What the host and the guest agent say to each other. This page is the specification for both ends: `guest/agent.py`
- * and `guest/agent.mjs` follow it, and every number here is theirs too.
+ * What the host and the guest agent say to each other. This page is the specification for both ends: the agents in
+ * `guest/python` and `guest/node` follow it, and every number here is theirs too.
  *
  * **Start.** Either end writes its preamble at once and skips what it reads until it has seen the other's: a channel
- * may deliver junk first (an echo of a terminal, the body of an HTTP request). The host's preamble says which framing
- * both use from then on. An agent whose stdin is a terminal puts that into raw mode first.
+ * may deliver junk first (an echo of a terminal, the body of an HTTP request), and is given up after a MiB of it. The
+ * host's preamble says which framing both use from then on. An agent whose stdin is a terminal puts that into raw mode
+ * first.
  *
  * **Framing.** `binary`: `u32 length | u8 type | u8 lane | u32 stream | payload`, big endian; `length` counts all that
  * follows it. `text`: the same bytes (with their length) as one line `:BASE64\n`; lines that do not begin with `:` are
  * skipped. Limits: {@link maxRequestBytes} for a request to the agent, {@link maxPayloadBytes} for every other payload.
- * A frame that breaks a rule of this page ends the connection.
+ * A frame that breaks a rule of this page ends the connection; an agent says farewell (`protocol`) before.
  *
  * **Streams.** The host opens one by a request with a number above all that it has used (1, 2, …; 0 belongs to the
  * connection).
  * Each request gets exactly one response. A `spawn`, `read`, `write` or `list` goes on after its response (a `write`
  * before it) with data on lanes, and is over when every lane of it has ended and, for a spawn, `gone` has been told.
  * A number whose stream is over is never used again; frames for it may still arrive and are dropped.
+ *
+ * **Refusals.** A request that makes no sense is refused by its response, and the connection goes on: `ENOSYS` for an
+ * `op` that is not known; `EINVAL` for a member that is missing, of another type or out of its range, and for text with
+ * a NUL; `EILSEQ` for half of a surrogate pair; `EAGAIN` for one stream above {@link maxStreams}. Members that are not
+ * known are ignored. What a refused request would have opened is over with its response.
+ * It does end the connection: a payload that is no object of JSON with an `op` of text, or nested deeper than any
+ * reader can take; a number that is not above the last; any request before a `hello` was answered with `ok`, and a
+ * second `hello` after it. One that was refused may be said again.
  *
  * **Credit.** A lane may carry {@link windowBytes} before its receiver has granted more; a grant is the number of
  * bytes that the receiver has handed on. So nothing is buffered without bound at either end, and a lane that nobody
@@ -44,9 +53,10 @@ export const frameType = {
   credit: 5,
   /**
    * Either way: the receiver of the lane wants no more of it. The sender ends the lane; an output of a program is
-   * still read and counted, so that the program goes on. To the agent on lane `in` of a `write`: it is given up, and
-   * the old file stays; the response is then error `ECANCELED`. A lane to the agent that it has cancelled has ended
-   * for it: the host may send an end, or nothing more.
+   * still read and counted, so that the program goes on. A lane to the agent that it has cancelled has ended for it:
+   * the host may send an end, or nothing more.
+   * To the agent on lane `in` of a `write`, whose sender the host is: the write is given up, and the old file stays;
+   * the response is then error `ECANCELED`. On another lane to the agent it breaks the rules.
    */
   cancel: 6,
   /** To the host: JSON, a {@link ProcessEvent}. */
@@ -80,8 +90,9 @@ export const maxRequestBytes = 4 * 1024 * 1024;
 export const maxStreams = 1024;
 
 /**
- * What the agent can be asked. Paths are absolute and normalised; text is UTF-8 (a half of a surrogate pair is
- * refused with `EILSEQ`). Names from the box that are no UTF-8 come with U+FFFD in place of what is none.
+ * What the agent can be asked. Paths are absolute and normalised, numbers are whole and within what a double holds
+ * exactly, times may have a fraction. Text is UTF-8; names from the box that are none come with U+FFFD in place of what
+ * is none.
  */
 export type AgentRequest =
   | HelloRequest
@@ -89,10 +100,11 @@ export type AgentRequest =
   /**
    * Sends a signal by its name. `tree`: to every process that grew from the spawn; SIGKILL is repeated until none is
    * left. `group`: to the process group of the leader, as a terminal does for Ctrl-C. Answers once delivered; content
-   * when all are gone. `process` is the number of the stream of the spawn. Error `EINVAL` for an unknown name.
+   * when all are gone, and the stream over. `process` is the number of the stream of the spawn: `EINVAL` for one that
+   * was never used, or is open and no spawn; `EINVAL` for a signal that is not known, too.
    */
   | { readonly op: "kill"; readonly process: number; readonly signal: string; readonly scope: "tree" | "group" }
-  /** Size of the terminal of a spawn. */
+  /** Size of the terminal of a spawn, each from 1 to 65,535; `process` as with `kill`. `EINVAL` without a terminal. */
   | { readonly op: "resize"; readonly process: number; readonly columns: number; readonly rows: number }
   /**
    * A range of a file on lane `out`, then its end. Follows links. Regular files only: `EISDIR`, or `EINVAL` for a pipe
@@ -103,8 +115,8 @@ export type AgentRequest =
   /**
    * Takes lane `in` to its end and answers then: `{ "bytes": n }`. Written beside the file and renamed over it
    * (`truncate`, `exclusive`), so that nobody sees half of it; `append` writes in place. Parents are made. Follows
-   * links, but not with `exclusive`. A file that exists keeps its mode unless `permissions` is given (a new one has
-   * 0o644). `EEXIST`; `ESTALE` when `ifModifiedAt` (milliseconds) is not the file's time, now and at the rename.
+   * links, but not with `exclusive`. A file that exists keeps its mode unless `permissions`, up to 0o7777, is given (a
+   * new one has 0o644). `EEXIST`; `ESTALE` when `ifModifiedAt` (milliseconds) is not the file's time, now and at the rename.
    * An error that is known early is answered early, together with a cancel of lane `in`.
    */
   | {
@@ -116,8 +128,9 @@ export type AgentRequest =
     }
   /**
    * Records of a directory, one JSON {@link AgentFileInfo} a line on lane `out`, in the order of the paths' UTF-16 code
-   * units (a directory's content where `name/` sorts). Links to directories are not entered. Response `{}` with the
-   * first records, so that an early failure is the response; a later one ends the lane as with `read`.
+   * units (a directory's content where `name/` sorts). Links to directories are not entered; `maxDepth`, from 1, counts
+   * only with `recursive`. Response `{}` with the first records, so that an early failure may be the response; a later
+   * one is the last record, as an {@link AgentListFailure}.
    */
   | {
       readonly op: "list";
@@ -142,7 +155,10 @@ export type AgentRequest =
   /** The agent answers, says farewell, kills everything and ends. */
   | { readonly op: "shutdown" };
 
-/** Stream 0, the first frame of every client. All but `op` and `version` count for the first client only. */
+/**
+ * Stream 0, the first frame of every client. All but `op` and `version` count for the first client only. Errors:
+ * `EPROTONOSUPPORT` for another version, or why a directory cannot be made, with its `path`.
+ */
 export interface HelloRequest {
   readonly op: "hello";
   readonly version: 1;
@@ -232,6 +248,11 @@ export interface AgentError {
   readonly message: string;
   /** Which path of the request it is about, where that is not the only one. */
   readonly path?: string | undefined;
+}
+
+/** What ends a listing that cannot go on. */
+export interface AgentListFailure {
+  readonly error: AgentError;
 }
 
 export interface AgentFileInfo {

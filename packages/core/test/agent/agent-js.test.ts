@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { agentCommand } from "../../src/agent/guest-source.js";
@@ -94,6 +96,23 @@ describe("the agent in JavaScript", () => {
     await run.gone.promise;
     expect(await isAlive(hidden)).toBe(false);
     expect(await isAlive(Number(await printed(bystander)))).toBe(true);
+  });
+
+  it("ends what forks and ends all the time", { timeout: 60_000 }, async () => {
+    const { client } = await start();
+    const trace = join(mkdtempSync(join(tmpdir(), "sandkit-hop-")), "trace");
+    const hop = `sh -c 'f() { touch ${trace}; f & exit; }; f' &`;
+    for (let round = 0; round < 10; round++) {
+      const run = client.sh(`${hop} ${hop} ${hop} sleep 300`);
+      await run.reply.promise;
+      await sleep(200);
+      await client.kill(run);
+      await run.gone.promise;
+      rmSync(trace);
+      await sleep(50);
+      expect(existsSync(trace)).toBe(false);
+    }
+    rmSync(dirname(trace), { recursive: true });
   });
 
   it("does not open its debugger to a signal", async () => {

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
 import { encodeFrame, type Frame, FrameDecoder } from "../../src/agent/frames.js";
-import { agentCommand } from "../../src/agent/guest-source.js";
+import { type AgentRuntime, agentCommand } from "../../src/agent/guest-source.js";
 import {
   type AgentFarewell,
   type AgentRequest,
@@ -195,6 +195,8 @@ export const asUser = (id: number) => ["setpriv", `--reuid=${id}`, `--regid=${id
 /** Starts an agent that is attached to its client; with `user` as that user, by root alone. */
 export async function startAgent(
   options: {
+    /** Default `python`. */
+    readonly runtime?: AgentRuntime;
     readonly framing?: Framing;
     readonly user?: number;
     /** For `prlimit`: `--nproc=60`. */
@@ -202,10 +204,12 @@ export async function startAgent(
     readonly env?: Record<string, string>;
   } = {},
 ): Promise<StartedAgent> {
-  const [, ...args] = await agentCommand("python");
+  const runtime = options.runtime ?? "python";
+  const [, ...args] = await agentCommand(runtime);
   const as = options.user === undefined ? [] : asUser(options.user);
   const limits = options.limits ? ["prlimit", ...options.limits, "--"] : [];
-  const [file = python, ...argv] = [...limits, ...as, python, ...args];
+  const interpreter = runtime === "python" ? python : process.execPath;
+  const [file = interpreter, ...argv] = [...limits, ...as, interpreter, ...args];
   const child = spawn(file, argv, {
     cwd: "/",
     env: { PATH: process.env.PATH ?? "/usr/bin:/bin", ...options.env },

@@ -115,6 +115,19 @@ describe("a program", () => {
     await run.gone.promise;
   });
 
+  it("ends its outputs though a child takes what is left of them out of the pipe", async () => {
+    const thief =
+      "import os,time; taken = os.open('/dev/stdout', os.O_RDONLY); time.sleep(0.3)\nwhile True: os.read(taken, 4096)";
+    const script = `exec 2>/dev/null; ${python} -c "$1" & head -c 300000 /dev/zero`;
+    const run = client.spawn(["sh", "-c", script, "sh", thief], {}, false);
+    await run.exited.promise;
+    await sleep(800);
+    run.grant(lane.out, windowBytes);
+    expect(await run.ends.get(lane.out)?.promise).toBe(windowBytes);
+    await client.kill(run);
+    await run.gone.promise;
+  });
+
   it("that stops reading refuses its input", async () => {
     const run = client.sh("exec <&-; sleep 0.3", { stdin: true });
     await run.reply.promise;

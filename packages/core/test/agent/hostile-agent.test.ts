@@ -184,6 +184,23 @@ describe("an agent that is not to be believed", () => {
     expect(await new Response(process.stdout).text()).toBe("late");
   });
 
+  it("is heard when it refuses, with its words where its errno says too little", async () => {
+    const agent = new Impostor();
+    agent.greet();
+    const session = await agent.session();
+    const extending = session.extend(1_000);
+    agent.say(frameType.response, 2, 0, json({ error: { errno: "EINVAL", message: "too short" } }));
+    await expect(extending).rejects.toMatchObject({ code: "INVALID", operation: "extend", sandboxId: "box" });
+    const listing = session.files.list("/work");
+    agent.say(frameType.response, 3, 0, json({ error: { errno: "EIO", message: "the disk\nis gone" } }));
+    await expect(listing).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining('files.list "/work": EIO: the disk is gone: '),
+      cause: { message: "the disk\nis gone" },
+    });
+    await session.destroy();
+  });
+
   it("cannot reach prototypes by what it answers", async () => {
     const agent = new Impostor();
     const opening = agent.session();

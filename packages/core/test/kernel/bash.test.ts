@@ -130,6 +130,16 @@ describe("bash kernel", () => {
     ]);
   });
 
+  it("goes on with functions and aliases in the place of what it is made of", async () => {
+    await using shadowed = await RunningKernel.start({ language: "bash" });
+    const names = "printf echo exec eval local return kill read compgen . source [ test true";
+    const cell = `kept=1; for name in ${names}; do builtin eval "$name() { builtin printf shadow; }"; done`;
+    expect(await shadowed.run(`alias eval='nope' .='nope' printf='nope'; ${cell}`)).toMatchObject({ exitCode: 0 });
+    expect(await shadowed.run("builtin echo $kept; exit 3")).toMatchObject({ exitCode: 3, stdout: "1\n" });
+    expect(await shadowed.run("builtin set -eu; builtin echo $nothing")).toMatchObject({ exitCode: 1 });
+    expect(await shadowed.run("builtin echo $kept; echo")).toMatchObject({ exitCode: 0, stdout: "1\nshadow" });
+  });
+
   it("takes any text as it is", async () => {
     const text = 'it\'s "grüße" \\n $HOME `x` 🐚\n\ttab';
     expect(await run(`cat <<'END'\n${text}\nEND`)).toEqual([0, `${text}\n`, ""]);

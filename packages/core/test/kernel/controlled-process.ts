@@ -29,6 +29,7 @@ class LocalControlledProcess implements ControlledProcess {
   readonly controlOut: ReadableStream<Uint8Array>;
   readonly exited: Promise<ProcessExit>;
   readonly gone: Promise<void>;
+  readonly controlOver: Promise<void>;
   readonly #controlIn: Writable;
 
   constructor(child: ChildProcess) {
@@ -44,6 +45,7 @@ class LocalControlledProcess implements ControlledProcess {
     this.#controlIn = child.stdio[3] as Writable;
     // A driver that has ended reads no more.
     this.#controlIn.on("error", () => undefined);
+    this.controlOver = new Promise((resolve) => this.#controlIn.on("close", resolve));
     this.exited = once(child, "exit").then(([exitCode, signal]) => ({ exitCode, ...(signal ? { signal } : {}) }));
     this.gone = this.exited.then(() => undefined);
   }

@@ -46,6 +46,19 @@ describe("javascript kernel, at its edges", () => {
       "[require.main === module, module.filename === __filename, typeof load, typeof sources, typeof chunks]";
     expect(await kernel.run(code)).toMatchObject({ value: [true, true, "undefined", "undefined", "undefined"] });
   });
+  it.each([
+    "const held = globalThis.setImmediate; globalThis.setImmediate = globalThis.setTimeout = () => 0",
+    "Promise.prototype.catch = Promise.prototype.finally = undefined",
+    "require('node:fs').closeSync(3)",
+    "require('node:fs').closeSync(4)",
+    "JSON.stringify = () => { throw new Error('no') }",
+  ])("takes the next cell, with its state or told that it is lost, after %s", async (code) => {
+    await using tampered = await RunningKernel.start({ language: "javascript" });
+    const first = await tampered.run(code);
+    const next = first.died ? first : await tampered.run("1 + 1");
+    expect(next.died ?? next.value).toBe(code.includes(".prototype") || code.includes("setTimeout") ? 2 : "crashed");
+  });
+
   it("cuts text that is too long", async () => {
     const { outputs } = await kernel.run("'x'.repeat(20_000_000)");
     expect(String(outputs[0]?.["text/plain"]).length).toBeLessThan(1_000_200);

@@ -61,6 +61,14 @@ for (const { name, env, there } of drivers) {
       expect(await kernel.run("x")).toMatchObject({ value: 6 });
     });
 
+    it("tells of an exception where its directory has been removed", async () => {
+      await kernel.run("import os\nhome = os.getcwd()\nos.mkdir('gone')\nos.chdir('gone')\nos.rmdir('../gone')");
+      const { error } = await kernel.run("1 / 0");
+      expect(error?.traceback).toMatch(/^Traceback .*\n {2}File "<cell \d+>", line 1/);
+      expect(await kernel.run("async def one(): return 1\nawait one()")).toMatchObject({ value: 1 });
+      await kernel.run("os.chdir(home)");
+    });
+
     it("is interrupted with its state kept, whatever it waits for", async () => {
       for (const code of [
         "while True: pass",
@@ -146,6 +154,20 @@ for (const { name, env, there } of drivers) {
       },
     );
 
+    it("outlives what makes a cell's end odd", async () => {
+      expect(await kernel.run("kept = 1\nclass C:\n  def __str__(self): 1/0\nraise SystemExit(C())")).toMatchObject({
+        exitCode: 1,
+      });
+      const code = "class N(int):\n  def __and__(self, other): return 'x'\nraise SystemExit(N(5))";
+      expect(await kernel.run(code)).toMatchObject({ exitCode: 5 });
+      const named =
+        "class M(type): __name__ = property(lambda self: 5)\nclass E(Exception, metaclass=M): pass\nraise E('x')";
+      expect(await kernel.run(named)).toMatchObject({ exitCode: 1, error: { name: "E", message: "x" } });
+      await kernel.run("import sys\nout = sys.__stdout__\ndel sys.__stdout__");
+      await kernel.run("sys.__stdout__ = out\nclass F:\n  def invalidate_caches(self): 1/0\nsys.meta_path.append(F())");
+      expect(await kernel.run("kept, type(sys.meta_path.pop()).__name__")).toMatchObject({ value: [1, "F"] });
+    });
+
     it("tells of its own death", async () => {
       expect(await kernel.run("print('last')\nimport os\nos._exit(3)")).toMatchObject({
         exitCode: null,
@@ -179,6 +201,24 @@ describe("a python driver that is not to be believed", () => {
       { SANDKIT_KERNEL: "plain" },
     );
     expect(await kernel.run("import os\nwhile True: os.write(4, b'x' * 65536)")).toMatchObject({ died: "crashed" });
+  });
+
+  it.each([
+    "os.close(3)",
+    "os.dup2(os.open('/dev/null', os.O_RDONLY), 3)",
+    "os.dup2(os.pipe()[0], 3)",
+    "os.dup2(1, 4)",
+    "import resource; resource.setrlimit(resource.RLIMIT_AS, (1, 1))",
+    "import builtins; builtins.len = None",
+  ])("is ended when it cannot be heard or told any more: %s", async (cut) => {
+    await using kernel = await RunningKernel.start(
+      { language: "python" },
+      { python3: python },
+      { SANDKIT_KERNEL: "plain" },
+    );
+    const first = await kernel.run(`import os\n${cut}`);
+    const { died } = first.died ? first : await kernel.run("1");
+    expect(died).toBe("crashed");
   });
 
   it("cannot plant a prototype", async () => {

@@ -1,6 +1,6 @@
 import { type Duplex, Readable } from "node:stream";
+import { splitStreams } from "./split-streams.js";
 
-const headerBytes = 8;
 /** Kept of what comes on stderr, for the error that needs it. */
 const maxStderrBytes = 16 * 1024;
 const bufferedBytes = 256 * 1024;
@@ -13,15 +13,8 @@ export interface Demultiplexed {
   stderr(): string;
 }
 
-/**
- * Takes the engine's framing (`u8 type | 3 zeros | u32 length | payload`) apart, however the bytes are cut: no
- * recursion, no copies, no buffer beside the stream's own. A program inside decides over how many frames come.
- */
+/** The outputs of a program that speaks on stdout, and complains on stderr. */
 export function demultiplex(source: Duplex): Demultiplexed {
-  const header = Buffer.alloc(headerBytes);
-  let headerLength = 0;
-  let type = 0;
-  let left = 0;
   let stderr = Buffer.alloc(0);
   const stdout = new Readable({
     highWaterMark: bufferedBytes,
@@ -33,37 +26,12 @@ export function demultiplex(source: Duplex): Demultiplexed {
       callback(error);
     },
   });
-
-  const onPayload = (bytes: Buffer): boolean => {
-    if (type !== 2) return stdout.push(bytes);
-    stderr = Buffer.concat([stderr, bytes]).subarray(-maxStderrBytes);
-    return true;
-  };
-
-  source.on("data", (chunk: Buffer) => {
-    let wanted = true;
-    let at = 0;
-    while (at < chunk.length) {
-      if (left === 0) {
-        const taken = chunk.copy(header, headerLength, at, at + headerBytes - headerLength);
-        headerLength += taken;
-        at += taken;
-        if (headerLength < headerBytes) break;
-        headerLength = 0;
-        type = header.readUInt8(0);
-        left = header.readUInt32BE(4);
-        if (type > 2) {
-          stdout.destroy(new Error(`the engine sent a frame of type ${type}: is the container's output a terminal?`));
-          return;
-        }
-      } else {
-        const end = Math.min(chunk.length, at + left);
-        wanted = onPayload(chunk.subarray(at, end));
-        left -= end - at;
-        at = end;
-      }
-    }
-    if (!wanted) source.pause();
+  splitStreams(source, {
+    stdout: (bytes) => stdout.push(bytes),
+    stderr: (bytes) => {
+      stderr = Buffer.concat([stderr, bytes]).subarray(-maxStderrBytes);
+    },
+    wanted: () => stdout.readableLength < bufferedBytes,
   });
   source.on("end", () => stdout.push(null));
   source.on("error", (error) => stdout.destroy(error));

@@ -18,6 +18,8 @@ export interface ExecPlace {
   readonly engine: EngineClient;
   readonly container: string;
   readonly sandboxId: string;
+  /** What programs of ours find their tools by, as `NAME=value`. */
+  readonly own: readonly string[];
 }
 
 /**
@@ -25,14 +27,14 @@ export interface ExecPlace {
  * @throws SandboxError `SANDBOX_LOST` when the container no longer runs
  */
 export async function startInContainer(
-  { engine, container, sandboxId }: ExecPlace,
+  { engine, container, sandboxId, own }: ExecPlace,
   command: readonly string[],
   options: { readonly env: readonly string[]; readonly stdin: boolean },
 ): Promise<EngineExec> {
   try {
     const exec = await engine.container(container).exec({
       Cmd: [...command],
-      Env: [...options.env],
+      Env: [...options.env, ...own],
       WorkingDir: "/",
       AttachStdin: options.stdin,
       AttachStdout: true,

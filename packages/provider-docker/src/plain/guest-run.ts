@@ -1,6 +1,6 @@
+import { splitStreams } from "../engine/split-streams.js";
 import { type ExecPlace, lostSandbox, startInContainer } from "./engine-exec.js";
 import { type GuestProgram, guestSource } from "./guest-source.js";
-import { splitStreams } from "./split-streams.js";
 
 const maxStderrBytes = 64 * 1024;
 

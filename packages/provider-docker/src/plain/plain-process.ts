@@ -1,14 +1,13 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import { constants } from "node:os";
-import { type ProcessExit, type ProviderProcess, SandboxError, type SpawnOptions } from "@sandkit/core";
+import { deferred, type ProcessExit, type ProviderProcess, SandboxError, type SpawnOptions } from "@sandkit/core";
+import { splitStreams } from "../engine/split-streams.js";
 import { providerName } from "../errors.js";
-import { Deferred } from "./deferred.js";
 import { type EngineExec, type ExecPlace, lostSandbox, startInContainer } from "./engine-exec.js";
 import { runGuest } from "./guest-run.js";
 import { guestSource } from "./guest-source.js";
 import { OutputPipe } from "./output-pipe.js";
 import { type SpawnEnd, SpawnReport } from "./spawn-report.js";
-import { splitStreams } from "./split-streams.js";
 
 /** How long after the program's end its outputs may be silent before they are taken to be over, in milliseconds. */
 const quietMs = 150;
@@ -28,9 +27,9 @@ export class PlainProcess implements ProviderProcess {
   readonly #exec: EngineExec;
   readonly #report: SpawnReport;
   readonly #outputs: readonly [OutputPipe, OutputPipe];
-  readonly #started = new Deferred<number>();
-  readonly #exited = new Deferred<ProcessExit>();
-  readonly #gone = new Deferred<void>();
+  readonly #started = deferred<number>();
+  readonly #exited = deferred<ProcessExit>();
+  readonly #gone = deferred<void>();
   readonly #sent = new Set<string>();
   #pid = 0;
   #heardAt = performance.now();
@@ -48,8 +47,9 @@ export class PlainProcess implements ProviderProcess {
     const mark = String(randomInt(2 ** 40, 2 ** 47));
     const [spawn, program] = await Promise.all([guestSource("spawn"), guestSource("program")]);
     const merge = options.mergeStderr ? "merge" : "";
-    const args = ["sh", "-c", spawn, "sh", token, mark, merge, program, options.cwd, ...command];
-    const env = Object.entries(options.env).map(([name, value]) => `${name}=${value}`);
+    const { PATH = "", ...others } = options.env;
+    const args = ["sh", "-c", spawn, "sh", token, mark, merge, program, options.cwd, PATH, ...command];
+    const env = Object.entries(others).map(([name, value]) => `${name}=${value}`);
     const exec = await startInContainer(place, args, { env, stdin: options.stdin });
     const process = new PlainProcess(place, exec, token, mark);
     process.#pid = await process.#started.promise.catch((refused) => {

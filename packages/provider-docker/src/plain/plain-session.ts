@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { capabilities, type ProviderSession, SandboxError, type SpawnOptions } from "@sandkit/core";
 import { directories } from "../environment.js";
 import { providerName } from "../errors.js";
+import { ownEnvironment } from "../own-environment.js";
 import { type Box, type FirstWords, infoOf, removalOf } from "../session.js";
 import { Turns } from "../turns.js";
 import { type ExecPlace, lostSandbox } from "./engine-exec.js";
@@ -33,7 +34,9 @@ export async function openPlainSession(
   signal?: AbortSignal,
 ): Promise<PlainSession> {
   const { engine, container, record } = box;
-  const place: ExecPlace = { engine, container, sandboxId: record.id };
+  const inspected = await engine.inspect(container);
+  if (!inspected) throw lostSandbox(record.id);
+  const place: ExecPlace = { engine, container, sandboxId: record.id, own: ownEnvironment(inspected) };
   const turns = new Turns(startsAtOneTime);
   const processes = new Map<string, PlainProcess>();
   const remove = removalOf(box);

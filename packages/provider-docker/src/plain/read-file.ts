@@ -1,10 +1,9 @@
-import type { ReadOptions } from "@sandkit/core";
-import { Deferred } from "./deferred.js";
+import { deferred, type ReadOptions } from "@sandkit/core";
+import { splitStreams } from "../engine/split-streams.js";
 import { type ExecPlace, lostSandbox, startInContainer } from "./engine-exec.js";
 import { fileError } from "./file-errors.js";
 import { guestSource } from "./guest-source.js";
 import { OutputPipe } from "./output-pipe.js";
-import { splitStreams } from "./split-streams.js";
 
 /** The bytes of a file, pulled from a program inside that reads it. */
 export async function readFile(
@@ -15,7 +14,7 @@ export async function readFile(
   signal?.throwIfAborted();
   const command = ["sh", "-c", await guestSource("files"), "sh", "read_file", path, `${offset}`, `${length ?? ""}`];
   const { streams, closed } = await startInContainer(place, command, { env: [], stdin: false });
-  const verdict = new Deferred<string>();
+  const verdict = deferred<string>();
   let said = "";
   let over = false;
   const pipe = new OutputPipe(() => {

@@ -6,6 +6,10 @@ export interface SpawnEnd {
   readonly survived: boolean;
 }
 
+/** More than any line of ours has. */
+const longestLine = 16 * 1024;
+const endLine = /^\0\S+ (exited|signaled|oom) (\d{1,3}) (alone|survived)$/;
+
 /** Who is told what. */
 export interface SpawnListener {
   /** Its pid, or why it was not started. */
@@ -57,7 +61,7 @@ export class SpawnReport {
 
   #begin(all: Buffer): void {
     const end = all.indexOf("\n");
-    if (end < 0) {
+    if (end < 0 && all.length < longestLine) {
       this.#held = all;
       return;
     }
@@ -73,14 +77,19 @@ export class SpawnReport {
     if (at >= 0) {
       const end = all.indexOf("\n", at);
       if (at > 0) this.#listener.output(all.subarray(0, at));
-      if (end < 0) {
+      if (end < 0 && all.length - at < longestLine) {
         this.#held = all.subarray(at);
         return;
       }
-      const [, how, code, left] = all.subarray(at, end).toString("utf8").split(" ");
+      const told = endOf(all.subarray(at, end).toString("utf8"));
+      if (!told) {
+        // The program's own, which has found the token out.
+        this.#listener.output(all.subarray(at, at + this.#ending.length));
+        this.#run(all.subarray(at + this.#ending.length));
+        return;
+      }
       this.#state = "ended";
-      const kind = how === "signaled" || how === "oom" ? how : "exited";
-      this.#listener.ended({ how: kind, code: Number(code), survived: left === "survived" });
+      this.#listener.ended(told);
       if (end + 1 < all.length) this.#listener.output(all.subarray(end + 1));
       return;
     }
@@ -96,4 +105,11 @@ export class SpawnReport {
     }
     return all.length;
   }
+}
+
+function endOf(line: string): SpawnEnd | undefined {
+  const [, how, code, left] = endLine.exec(line) ?? [];
+  if (Number(code) > 255) return undefined;
+  if (how !== "exited" && how !== "signaled" && how !== "oom") return undefined;
+  return { how, code: Number(code), survived: left === "survived" };
 }

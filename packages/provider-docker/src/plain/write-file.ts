@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { SandboxError, type WriteOptions } from "@sandkit/core";
+import { splitStreams } from "../engine/split-streams.js";
 import { type ExecPlace, startInContainer } from "./engine-exec.js";
 import { fileError } from "./file-errors.js";
 import { guestTime } from "./file-records.js";
 import { runGuest } from "./guest-run.js";
 import { guestSource } from "./guest-source.js";
-import { splitStreams } from "./split-streams.js";
 
 /** Content up to here goes over in one step, with its length known before. */
 const smallBytes = 1024 * 1024;

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { emptyLock } from "../broker/assets.js";
 import { readPythonSources } from "../python-sources.js";
@@ -14,7 +14,10 @@ import { type SnapshotInfo, splitSnapshot } from "./snapshot.js";
 
 const artifacts = dirname(fileURLToPath(import.meta.url));
 const pyodide = dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
-const drivers = `${artifacts}/../src/guest/python`;
+const own = `${artifacts}/../src/guest/python`;
+/** What every Python driver of Sandkit has in common lies in core. */
+const common = `${dirname(createRequire(import.meta.url).resolve("@sandkit/core"))}/guest/python-kernel`;
+const commonModules = ["display.py", "exit_code.py", "failures.py", "frames.py", "imports.py"];
 
 const refuse = (what: string) => (): never => {
   throw new Error(`the snapshot must not need ${what}`);
@@ -38,9 +41,10 @@ await realm.load({
   restore: false,
   growPages: 0,
 });
-const modules = readdirSync(drivers).filter((name) => name.endsWith(".py") && name !== "preload.py");
-const sources = modules.map((name) => [`/lib/python3.14/site-packages/_sandkit/${name}`, read(name)]);
-realm.prepare(JSON.stringify(Object.fromEntries(sources)), read("preload.py"));
+const ownModules = readdirSync(own).filter((name) => name.endsWith(".py") && name !== "preload.py");
+const files = [...ownModules.map((name) => `${own}/${name}`), ...commonModules.map((name) => `${common}/${name}`)];
+const sources = files.map((path) => [`/lib/python3.14/site-packages/_sandkit/${basename(path)}`, read(path)]);
+realm.prepare(JSON.stringify(Object.fromEntries(sources)), read(`${own}/preload.py`));
 
 const { state, memory } = splitSnapshot(realm.snapshot());
 const { data, ...sparse } = packPages(memory);
@@ -50,8 +54,8 @@ writeFileSync(`${artifacts}/snapshot.json`, JSON.stringify(info));
 // After everything has run, so that they hold every function in use.
 for (const [name, cache] of Object.entries(caches())) writeFileSync(`${artifacts}/${name}.cache`, cache);
 
-function read(name: string): string {
-  return readFileSync(`${drivers}/${name}`, "utf8");
+function read(path: string): string {
+  return readFileSync(path, "utf8");
 }
 
 function version(): string {

@@ -6,7 +6,8 @@
 # `exit` gives up the cell too, and so does a failing command under `set -e`, so that the state outlives both. What
 # ends the shell all the same, above all an unset variable under both `set -e` and `set -u`, starts it anew with its
 # variables, functions, aliases, options, traps and directory; the new one knows no jobs of the old one. Only
-# `exec PROGRAM` is told as lost state.
+# `exec PROGRAM` is told as lost state. What runs for each cell calls no builtin by its bare name: a cell may have a
+# function or an alias of that name.
 PS1= PS2=
 set +o history +H -E
 shopt -s execfail
@@ -17,37 +18,37 @@ __sandkit_errexit= __sandkit_xtrace= __sandkit_exit_trap=
 # Takes over our descriptors and copies of the standard streams, so that no program inherits them: bash closes in
 # programs what it has put aside for the time of a redirection, and what is copied from there.
 __sandkit_open() {
-    exec 2>&5 5>&-
-    local free
-    exec {free}<&0
-    exec {free}<&-
+    command exec 2>&5 5>&-
+    builtin local free
+    command exec {free}<&0
+    command exec {free}<&-
     __sandkit_copy "$free" <&1 4>&1 1>&2 2>&4
-    exec 4>&-
+    command exec 4>&-
 }
 
 __sandkit_copy() {
-    exec {__sandkit_in}<&"$1" {__sandkit_out}>&$(($1 + 1)) {__sandkit_1}>&$(($1 + 2)) {__sandkit_2}>&$(($1 + 3))
+    command exec {__sandkit_in}<&"$1" {__sandkit_out}>&$(($1 + 1)) {__sandkit_1}>&$(($1 + 2)) {__sandkit_2}>&$(($1 + 3))
 }
 
 # Gives up the line, in silence.
 __sandkit_stop() {
-    [[ $BASHPID == "$$" && $__sandkit_id ]] || return 0
-    exec {__sandkit_stderr}>&2 2>/dev/null
-    kill -INT "$$"
+    [[ $BASHPID == "$$" && $__sandkit_id ]] || builtin return 0
+    command exec {__sandkit_stderr}>&2 2>/dev/null
+    builtin kill -INT "$$"
 }
 
 # On every failing command that `set -e` would end the shell for. A subshell may end.
 __sandkit_failed() {
-    [[ $- == *e* && $BASHPID == "$$" ]] || return 1
-    set +e
+    [[ $- == *e* && $BASHPID == "$$" ]] || builtin return 1
+    builtin set +e
     __sandkit_errexit=1 __sandkit_code=$1
 }
 
 exit() {
-    local status=${1-$?}
+    builtin local status=${1-$?}
     [[ $BASHPID == "$$" ]] || builtin exit "$status"
     if [[ ! $status =~ ^[-+]?[0-9]+$ ]]; then
-        echo "exit: $status: numeric argument required" >&2
+        builtin echo "exit: $status: numeric argument required" >&2
         status=2
     fi
     __sandkit_code=$((status & 255))
@@ -83,23 +84,23 @@ trap() {
 __sandkit_end() {
     __sandkit_code=$__sandkit_seen
     if [[ ! $__sandkit_id ]]; then
-        eval "$__sandkit_exit_trap"
-        return
+        builtin eval "$__sandkit_exit_trap"
+        builtin return
     fi
     # Bash has no status of an expansion that failed.
     [[ $__sandkit_code != 0 || $BASH_COMMAND == *exit* ]] || __sandkit_code=1
     [[ $- != *e* ]] || __sandkit_errexit=1
     builtin set +e
-    local __sandkit_name
+    builtin local __sandkit_name
     # The arguments are the shell's own, unless a function runs: what is behind those cannot be had.
     if [[ ${FUNCNAME[1]-source} != source ]]; then
-        set --
-        while IFS= read -r __sandkit_name; do
-            [[ ! $__sandkit_name ]] || unset -v "$__sandkit_name"
-        done <<<"$(compgen -v | __sandkit_hidden)"
+        builtin set --
+        while IFS= builtin read -r __sandkit_name; do
+            [[ ! $__sandkit_name ]] || builtin unset -v "$__sandkit_name"
+        done <<<"$(builtin compgen -v | __sandkit_hidden)"
     fi
     # By way of 1, where bash does not take over that a descriptor is closed in programs.
-    exec "$BASH" -c "$__sandkit_restart" 6<<<"$(__sandkit_state "$@")" <&"$__sandkit_in" \
+    builtin exec "$BASH" -c "$__sandkit_restart" 6<<<"$(__sandkit_state "$@")" <&"$__sandkit_in" \
         >&"$__sandkit_out" 4>&1 >&"$__sandkit_2" 5>&1 >&"$__sandkit_1" 2>/dev/null
 }
 
@@ -110,30 +111,30 @@ exec "$BASH" --noprofile --norc --noediting -i +m'
 # Reads the names of variables and gives those of which functions that run have their own, once for each function.
 # Removing that brings the one behind it to light.
 __sandkit_hidden() {
-    local __sandkit_name __sandkit_depth
-    while IFS= read -r __sandkit_name; do
+    builtin local __sandkit_name __sandkit_depth
+    while IFS= builtin read -r __sandkit_name; do
         [[ $__sandkit_name != __sandkit_* ]] || continue
-        declare -g "$__sandkit_name=7131" || continue
+        builtin declare -g "$__sandkit_name=7131" || continue
         for ((__sandkit_depth = 0; __sandkit_depth < ${#FUNCNAME[@]}; __sandkit_depth++)); do
             [[ ${!__sandkit_name-} != 7131 ]] || break
-            unset -v "$__sandkit_name"
+            builtin unset -v "$__sandkit_name"
         done
         [[ ${!__sandkit_name-} == 7131 ]] || continue
-        for (( ; __sandkit_depth > 0; __sandkit_depth--)); do echo "$__sandkit_name"; done
+        for (( ; __sandkit_depth > 0; __sandkit_depth--)); do builtin echo "$__sandkit_name"; done
     done 2>/dev/null
 }
 
 # A program that makes the state again. What it restores first is needed to read the rest, or would be in the way of it.
 __sandkit_state() {
-    echo 'export -n PROMPT_COMMAND; unset HISTFILE'
-    shopt -p
-    declare -p
+    builtin echo 'export -n PROMPT_COMMAND; unset HISTFILE'
+    builtin shopt -p
+    builtin declare -p
     builtin trap -p
-    declare -f
-    declare -F
-    alias -p
-    echo "set --${1+$(printf ' %q' "$@")}"
-    set +o
+    builtin declare -f
+    builtin declare -F
+    builtin alias -p
+    builtin echo "set --${1+$(builtin printf ' %q' "$@")}"
+    builtin set +o
 }
 
 __sandkit_begin() {
@@ -146,13 +147,13 @@ __sandkit_start() {
     [[ ! $__sandkit_xtrace ]] || __sandkit_cell="builtin set -x; $__sandkit_cell"
     __sandkit_xtrace=
     builtin trap - INT
-    printf '{"id":%d,"started":true}\n' "$__sandkit_id" >&"$__sandkit_out"
+    builtin printf '{"id":%d,"started":true}\n' "$__sandkit_id" >&"$__sandkit_out"
     if [[ $__sandkit_errexit ]]; then
         __sandkit_errexit=
         builtin set -e
-        return 0
+        builtin return 0
     fi
-    return "$__sandkit_status"
+    builtin return "$__sandkit_status"
 }
 
 # Ends the trace of `set -x`, which has nothing to say of us.
@@ -172,14 +173,14 @@ __sandkit_rest() {
         __sandkit_errexit=1
     fi
     if [[ $__sandkit_stderr ]]; then
-        exec 2>&"$__sandkit_stderr" {__sandkit_stderr}>&-
+        command exec 2>&"$__sandkit_stderr" {__sandkit_stderr}>&-
         __sandkit_stderr=
     fi
-    [[ $__sandkit_id && ! $__sandkit_todo ]] || return 0
+    [[ $__sandkit_id && ! $__sandkit_todo ]] || builtin return 0
     __sandkit_status=${__sandkit_code:-$__sandkit_seen}
-    local id=$__sandkit_id
+    builtin local id=$__sandkit_id
     __sandkit_id=
-    printf '{"id":%d,"done":{"exitCode":%d}}\n' "$id" "$__sandkit_status" >&"$__sandkit_out"
+    builtin printf '{"id":%d,"done":{"exitCode":%d}}\n' "$id" "$__sandkit_status" >&"$__sandkit_out"
 }
 
 __sandkit_open
@@ -187,14 +188,14 @@ builtin trap 'if __sandkit_failed $?; then __sandkit_stop; fi' ERR
 builtin trap '{ __sandkit_quiet; } 2>/dev/null; __sandkit_end "$@"' EXIT
 builtin trap : INT
 # In both branches the cell sees the status, which is no failure that `set -e` or a trap would care for.
-__sandkit_run='if __sandkit_start; then eval "$__sandkit_cell" </dev/null; else eval "$__sandkit_cell" </dev/null; fi
+__sandkit_run='if __sandkit_start; then builtin eval "$__sandkit_cell" </dev/null; else builtin eval "$__sandkit_cell" </dev/null; fi
 { __sandkit_quiet; } 2>/dev/null'
 # What is sourced has its lines counted from 1. Where that cannot be had, a cell runs all the same.
 readonly PROMPT_COMMAND='{ __sandkit_quiet; } 2>/dev/null
 __sandkit_rest
 if [[ $__sandkit_todo ]]; then
-    . /dev/stdin <<<"$__sandkit_run"
-    if [[ $__sandkit_todo ]]; then eval "$__sandkit_run"; fi
+    builtin . /dev/stdin <<<"$__sandkit_run"
+    if [[ $__sandkit_todo ]]; then builtin eval "$__sandkit_run"; fi
     __sandkit_rest
 fi'
 printf '{"ready":true}\n' >&"$__sandkit_out"

@@ -102,9 +102,9 @@ check_old() { # path mode modifiedAt
     [ "$2" != exclusive ] || fail EEXIST
     require_regular "$1"
     [ -w "$1" ] || fail EACCES
-    [ -z "$3" ] || [ "$(modified_at "$1")" = "$3" ] || fail CONFLICT
+    [ -z "$3" ] || [ "$(modified_at "$1")" = "$3" ] || fail ESTALE
   else
-    [ -z "$3" ] || fail CONFLICT
+    [ -z "$3" ] || fail ESTALE
   fi
 }
 

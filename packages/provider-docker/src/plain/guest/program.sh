@@ -1,4 +1,4 @@
-# Becomes the program, in its directory and with its mark. Arguments: token, mark, directory, then the program's.
+# Becomes the program, in its directory and with its mark. Arguments: token, mark, directory, PATH, then the program's.
 # Only positional parameters: an assigned variable could be one that the program is to find as it was given.
 if ! { ulimit -x "$2" || ulimit -w "$2"; } 2>/dev/null; then
   echo "$1 unmarked" >&5
@@ -16,7 +16,10 @@ if ! cd "$3" 2>/dev/null; then
 fi
 unset OLDPWD
 echo "$1 started $$" >&5
-shift 3
+# From here on, what the sandbox's own programs have put there may run.
+PATH=$4
+export PATH
+shift 4
 case $1 in
 -*) exec env -- "$@" >&3 2>&4 3>&- 4>&- 5>&- ;;
 *) exec "$@" >&3 2>&4 3>&- 4>&- 5>&- ;;

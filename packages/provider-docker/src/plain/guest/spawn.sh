@@ -1,5 +1,5 @@
 # Runs one program and tells on stderr, in lines that begin with the token, when it has started and how it has ended.
-# Arguments: token, mark, "merge" or "", program.sh, directory, then the program and its arguments.
+# Arguments: token, mark, "merge" or "", program.sh, directory, PATH, then the program and its arguments.
 
 # How many processes the kernel has ended for want of memory.
 sandkit_oom_kills() {
@@ -25,6 +25,8 @@ sandkit_report=$(sh -c 'sh -c "$@"; echo " $?"' sh \
 sandkit_code=${sandkit_report##* }
 sandkit_how=exited
 [ "$sandkit_report" = " $sandkit_code" ] || sandkit_how=signaled
+# The shell that was to tell it has been killed: what became of the program, nobody knows.
+case $sandkit_code in '' | *[!0-9]*) sandkit_how=signaled sandkit_code=137 ;; esac
 if [ "$sandkit_code" = 137 ] && [ "$(sandkit_oom_kills)" != "$sandkit_before" ]; then sandkit_how=oom; fi
 sandkit_left=alone
 [ -z "$(sandkit_marked "$sandkit_mark")" ] || sandkit_left=survived

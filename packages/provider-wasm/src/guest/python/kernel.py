@@ -8,20 +8,15 @@ import inspect
 import linecache
 import signal
 import sys
-import traceback
 import types
 
 from . import display, host
 from .exit_code import exit_code
-from .frames import without_ours
+from .failures import describe
 from .loop import SandboxLoop
 
-
-# A runaway recursion leaves a million, and reading their lines would take longer than the run.
-_most_frames = 1000
 # Of a cell's result, in bytes of JSON. The broker takes twice that.
 _longest_outputs = 32_000_000
-_longest_message = 100_000
 
 
 class Kernel:
@@ -64,7 +59,7 @@ class Kernel:
             result["exitCode"] = exit_code(error)
         except BaseException as error:
             result["exitCode"] = 1
-            result["error"] = _describe(error)
+            result["error"] = describe(error)
         result["outputs"] = self._fitting_outputs()
         for stream in (sys.stdout, sys.stderr):
             _flush(stream)
@@ -136,24 +131,6 @@ def _explain(error):
             "install"
         )
     return error
-
-
-def _describe(error):
-    """Name, message and traceback of an exception, with the frames of the cells and what they called."""
-    frames = without_ours(error.__traceback__)
-    while frames is not None and not frames.tb_frame.f_code.co_filename.startswith("<cell "):
-        frames = frames.tb_next
-    name = display.cut(type(error).__name__, 1000)
-    try:
-        message = display.cut(str(error), _longest_message)
-    except BaseException as failure:
-        message = f"<message raised {type(failure).__name__}>"
-    try:
-        lines = traceback.format_exception(type(error), error.with_traceback(frames), frames, limit=_most_frames)
-        trace = display.cut("".join(lines))
-    except BaseException as failure:
-        trace = f"{name}: {message}\n<its traceback raised {type(failure).__name__}>\n"
-    return {"name": name, "message": message, "traceback": trace}
 
 
 def _flush(stream):

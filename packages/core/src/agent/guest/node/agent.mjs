@@ -1,5 +1,4 @@
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
-import { constants as system } from "node:os";
 import { Channel } from "./channel.mjs";
 import { AgentFailure, about, describeFailure } from "./failure.mjs";
 import { makeDirectory, makeSymlink, moveFile, removeFile, statFile } from "./files.mjs";
@@ -17,6 +16,7 @@ import { dropUnfinished, writeFile } from "./write-file.mjs";
 /** How long everything may take to die, and the host to read the last words. */
 const endMs = 2_000;
 
+const protocolVersion = 1;
 /** What a host may send beside requests and pings. */
 const ofLanes = new Set([frameType.data, frameType.end, frameType.credit, frameType.cancel]);
 /** Requests that are answered at once and have no lanes. */
@@ -93,7 +93,7 @@ export class Agent {
     const [incoming, outgoing] = [stream.incoming.get(number), stream.outgoing.get(number)];
     if (type === frameType.data && incoming) incoming.add(payload);
     else if (type === frameType.end && incoming) incoming.end(payload);
-    else if (type === frameType.cancel && incoming) incoming.cancel();
+    else if (type === frameType.cancel && incoming && !stream.program) incoming.cancel();
     else if (type === frameType.cancel && outgoing) outgoing.cancel();
     else if (type === frameType.credit && outgoing) outgoing.grant(payload);
     else throw new ProtocolError(`a frame of type ${type} came for lane ${number} of stream ${stream.id}`);
@@ -157,12 +157,15 @@ export class Agent {
     if (request.op === "kill") return this.#kill(request);
     if (request.op === "hello") return this.#greet(request);
     if (request.op === "info") return this.#info();
-    if (request.op === "resize") this.#resize(request);
+    if (request.op === "resize") return this.#resize(request);
     if (request.op === "extend") this.#lifetime.extend(request.ttlMs);
     return {};
   }
 
-  #greet({ workdir, env, directories, ttlMs, idleMs }) {
+  #greet({ version, workdir, env, directories, ttlMs, idleMs }) {
+    if (version !== protocolVersion) {
+      throw new AgentFailure("EPROTONOSUPPORT", `this agent speaks version ${protocolVersion}`);
+    }
     for (const folder of [workdir, ...directories]) about(folder, () => mkdirSync(folder, { recursive: true }));
     this.#greeted = true;
     this.workdir = workdir;
@@ -170,7 +173,7 @@ export class Agent {
     this.#lifetime.begin(ttlMs, idleMs);
     this.pipes.refill();
     return {
-      version: 1,
+      version: protocolVersion,
       runtime: `node ${process.versions.node}`,
       killTree: "emulated",
       pty: false,
@@ -194,15 +197,22 @@ export class Agent {
   }
 
   async #kill({ process: id, signal, scope }) {
-    const program = this.#streams.get(id)?.program;
-    if (program) await program.kill(signal, scope);
-    else if (id > this.#lastStream) throw new AgentFailure("EINVAL", `stream ${id} is no process`);
-    else if (!(signal in system.signals)) throw new AgentFailure("EINVAL", `"${signal}" is no signal`);
+    await this.#programOf(id)?.kill(signal, scope);
     return {};
   }
 
   #resize({ process: id }) {
-    if (this.#streams.get(id)?.program) throw new AgentFailure("ENOTSUP", "an agent without Python has no terminals");
+    if (this.#programOf(id)) throw new AgentFailure("EINVAL", "the program has no terminal");
+    return {};
+  }
+
+  /** Undefined when it is over. */
+  #programOf(id) {
+    const stream = this.#streams.get(id);
+    if (id > this.#lastStream || (stream && !stream.program)) {
+      throw new AgentFailure("EINVAL", `stream ${id} is no process`);
+    }
+    return stream?.program;
   }
 
   #info() {

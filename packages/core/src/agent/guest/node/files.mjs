@@ -1,12 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readlinkSync, renameSync, statSync, symlinkSync } from "node:fs";
-import { lstat, readdir, rename, rmdir, unlink } from "node:fs/promises";
+import { lstat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AgentFailure, about } from "./failure.mjs";
-
-const removalTries = 3;
-/** Names of 255 bytes on this many levels still make a path. */
-const maxDepth = 8;
+import { removeTree } from "./remove-tree.mjs";
 
 /** The record of protocol.ts for what `stat` or `lstat` found. */
 export function fileInfo(path, name, found) {
@@ -52,56 +48,9 @@ export async function removeFile({ path, recursive }) {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found) return { removed: false };
   if (!found.isDirectory()) await unlink(path);
-  else if (recursive) await removeTree(Buffer.from(path));
+  else if (recursive) await removeTree(path);
   else throw new AgentFailure("EISDIR", `${path} is a directory`);
   return { removed: true };
-}
-
-/** By bytes: a name need not be text. What is too deep for a path is moved up first. */
-async function removeTree(root) {
-  const found = [];
-  const clear = async (folder, depth) => {
-    for (const entry of await readdir(folder, { encoding: "buffer", withFileTypes: true })) {
-      const path = Buffer.concat([folder, Buffer.from("/"), entry.name]);
-      if (!entry.isDirectory()) await unlessGone(() => unlink(path));
-      else if (depth < maxDepth) await unlessGone(() => removeFolder(path, () => clear(path, depth + 1)));
-      else await unlessGone(() => moveUp(path));
-    }
-  };
-  const moveUp = async (path) => {
-    const place = Buffer.concat([root, Buffer.from(`/.sandkit-${randomUUID()}`)]);
-    await rename(path, place);
-    found.push(place);
-  };
-  await removeFolder(root, async () => {
-    await clear(root, 0);
-    for (let next = found.pop(); next; next = found.pop()) {
-      const folder = next;
-      await unlessGone(() => removeFolder(folder, () => clear(folder, 1)));
-    }
-  });
-}
-
-async function removeFolder(folder, clear) {
-  for (let tries = 1; ; tries++) {
-    await clear();
-    try {
-      return await rmdir(folder);
-    } catch (error) {
-      // Somebody puts files into it meanwhile.
-      if (error.code !== "ENOTEMPTY" || tries === removalTries) throw error;
-    }
-  }
-}
-
-/** Undefined for what was removed between being seen and being looked at. */
-export async function unlessGone(step) {
-  try {
-    return await step();
-  } catch (error) {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 /** Looks at a file by bytes of its path. */

@@ -14,6 +14,8 @@ export class IncomingLane {
   #window = windowBytes;
   #received = 0;
   #owed = 0;
+  /** Whether the host has said that nothing more comes, wanted or not. */
+  #ended = false;
   #state = "open";
 
   constructor(channel, stream, number) {
@@ -23,24 +25,27 @@ export class IncomingLane {
   }
 
   add(bytes) {
-    if (this.#state === "ended") throw new ProtocolError("data came on a lane that has ended");
-    if (bytes.length === 0 || bytes.length > this.#window) {
+    if (this.#ended) throw new ProtocolError("data came on a lane that has ended");
+    if (bytes.length === 0) throw new ProtocolError("data without bytes");
+    this.#received += bytes.length;
+    // It was under way when the lane was refused: whatever its amount, it is dropped.
+    if (this.#state !== "open") return;
+    if (bytes.length > this.#window) {
       throw new ProtocolError(`${bytes.length} bytes came on a lane that may carry ${this.#window}`);
     }
     this.#window -= bytes.length;
-    this.#received += bytes.length;
-    if (this.#state !== "open") return;
     // A copy: a small piece must not keep the whole chunk that it came in.
     this.#waiting.push(Buffer.from(bytes));
     this.#wake();
   }
 
   end(payload) {
-    if (this.#state === "ended") throw new ProtocolError("a lane ended twice");
+    if (this.#ended) throw new ProtocolError("a lane ended twice");
     if (payload.length !== 8) throw new ProtocolError("an end without its total");
-    if (this.#state === "open" && payload.readBigUInt64BE() !== BigInt(this.#received)) {
+    if (payload.readBigUInt64BE() !== BigInt(this.#received)) {
       throw new ProtocolError(`${this.#received} bytes arrived of ${payload.readBigUInt64BE()}`);
     }
+    this.#ended = true;
     if (this.#state === "open") this.#state = "ended";
     this.#wake();
   }

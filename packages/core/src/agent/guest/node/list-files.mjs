@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
-import { fileInfo, lookAt, unlessGone } from "./files.mjs";
+import { AgentFailure, describeFailure } from "./failure.mjs";
+import { fileInfo, lookAt } from "./files.mjs";
 import { laneNumber } from "./frames.mjs";
 
 const recordBytes = 64 * 1024;
@@ -13,21 +14,35 @@ export async function listFiles({ path, recursive, maxDepth, limit }, stream) {
     let text = "";
     let left = limit ?? Infinity;
     const depth = recursive ? (maxDepth ?? Infinity) : 1;
-    if (left > 0) {
-      for await (const [found, name] of walk(folder, path, entries, depth)) {
-        const record = await unlessGone(async () => fileInfo(found, name, await lookAt(found)));
-        if (record) text += `${JSON.stringify(record)}\n`;
-        if (text.length > recordBytes) {
-          await lane.sendAll(Buffer.from(text));
-          text = "";
+    try {
+      if (left > 0) {
+        for await (const [found, name] of walk(folder, path, entries, depth)) {
+          const record = await unlessGone(name, async () => fileInfo(found, name, await lookAt(found)));
+          if (record) text += `${JSON.stringify(record)}\n`;
+          if (text.length > recordBytes) {
+            await lane.sendAll(Buffer.from(text));
+            text = "";
+          }
+          left -= 1;
+          if (left === 0 || lane.cancelled) break;
         }
-        left -= 1;
-        if (left === 0 || lane.cancelled) break;
       }
+    } catch (error) {
+      text += `${JSON.stringify({ error: describeFailure(error) })}\n`;
     }
     await lane.sendAll(Buffer.from(text));
     lane.end();
   };
+}
+
+/** Undefined for what was removed or replaced between being seen and being looked at; another failure says its name. */
+async function unlessGone(name, step) {
+  try {
+    return await step();
+  } catch (error) {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
+    throw new AgentFailure(describeFailure(error).errno, error.message, name);
+  }
 }
 
 /**
@@ -42,14 +57,15 @@ async function* walk(folder, shown, entries, depth) {
   });
   steps.sort((a, b) => (a.name < b.name ? -1 : 1));
   const root = shown === "/";
-  for (const { name, bytes, inside } of steps) {
+  for (const { name: ending, bytes, inside } of steps) {
     const path = Buffer.concat([root ? Buffer.alloc(0) : folder, Buffer.from("/"), bytes]);
-    const text = `${root ? "" : shown}/${name}`;
+    const text = `${root ? "" : shown}/${ending}`;
     if (!inside) {
       yield [path, text];
       continue;
     }
-    const content = await unlessGone(() => readdir(path, { encoding: "buffer", withFileTypes: true }));
-    if (content) yield* walk(path, text.slice(0, -1), content, depth - 1);
+    const name = text.slice(0, -1);
+    const content = await unlessGone(name, () => readdir(path, { encoding: "buffer", withFileTypes: true }));
+    if (content) yield* walk(path, name, content, depth - 1);
   }
 }

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
+const maxLooks = 32;
+
 /** What a process shows of itself; null when it is gone or is not ours to look at. */
 function readProc(path) {
   try {
@@ -23,13 +25,21 @@ function parse(pid, stat) {
   };
 }
 
-/** All processes that can be seen, by pid. */
+/** All processes that can be seen, by pid. One that ended during the look may have left a child: that is looked for. */
 export function processTable() {
   const table = new Map();
-  for (const name of readdirSync("/proc")) {
-    const pid = Number(name);
-    const stat = Number.isInteger(pid) ? readProc(`/proc/${pid}/stat`) : null;
-    if (stat) table.set(pid, parse(pid, stat));
+  const seen = new Set();
+  let missed = true;
+  for (let look = 0; missed && look < maxLooks; look++) {
+    missed = false;
+    for (const name of readdirSync("/proc")) {
+      const pid = Number(name);
+      if (!Number.isInteger(pid) || seen.has(pid)) continue;
+      seen.add(pid);
+      const stat = readProc(`/proc/${pid}/stat`);
+      if (stat) table.set(pid, parse(pid, stat));
+      else missed = true;
+    }
   }
   return table;
 }

@@ -1,11 +1,17 @@
+import { constants as system } from "node:os";
 import { AgentFailure } from "./failure.mjs";
 import { ProtocolError } from "./frames.mjs";
 
-const text = (value) => typeof value === "string";
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const text = (value) => typeof value === "string" && !value.includes("\0");
 const flag = (value) => typeof value === "boolean";
-const number = (value) => typeof value === "number" && Number.isFinite(value);
-const size = (value) => Number.isSafeInteger(value) && value >= 0;
-const positive = (value) => Number.isSafeInteger(value) && value > 0;
+const whole =
+  (lowest, highest = Number.MAX_SAFE_INTEGER) =>
+  (value) =>
+    Number.isSafeInteger(value) && value >= lowest && value <= highest;
+const size = whole(0);
+/** A time span in milliseconds. */
+const span = (value) => typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 const path = (value) => text(value) && value.startsWith("/");
 const orNull = (check) => (value) => value === null || check(value);
 const oneOf =
@@ -13,19 +19,21 @@ const oneOf =
   (value) =>
     values.includes(value);
 const listOf = (check) => (value) => Array.isArray(value) && value.every(check);
-const variables = (value) => typeof value === "object" && value !== null && Object.values(value).every(text);
-const terminal = (value) => typeof value === "object" && positive(value?.columns) && positive(value?.rows);
+const record = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const variables = (value) => record(value) && Object.entries(value).flat().every(text);
+const side = whole(1, 0xffff);
+const terminal = (value) => record(value) && side(value.columns) && side(value.rows);
 
 /** The members of each request, and what each must be. */
 const shapes = {
   hello: {
-    version: oneOf(1),
+    version: size,
     workdir: path,
     env: variables,
     directories: listOf(path),
-    ttlMs: orNull(number),
-    idleMs: orNull(number),
-    leaseMs: orNull(number),
+    ttlMs: orNull(span),
+    idleMs: orNull(span),
+    leaseMs: orNull(span),
   },
   spawn: {
     command: (value) => listOf(text)(value) && value.length > 0,
@@ -36,32 +44,35 @@ const shapes = {
     pty: orNull(terminal),
     control: flag,
   },
-  kill: { process: size, signal: text, scope: oneOf("tree", "group") },
-  resize: { process: size, columns: number, rows: number },
+  kill: {
+    process: whole(1),
+    signal: (value) => text(value) && Object.hasOwn(system.signals, value),
+    scope: oneOf("tree", "group"),
+  },
+  resize: { process: whole(1), columns: side, rows: side },
   read: { path, offset: size, length: orNull(size) },
   write: {
     path,
     mode: oneOf("truncate", "append", "exclusive"),
-    permissions: orNull(size),
-    ifModifiedAt: orNull(number),
+    permissions: orNull(whole(0, 0o7777)),
+    ifModifiedAt: orNull(whole(Number.MIN_SAFE_INTEGER)),
   },
-  list: { path, recursive: flag, maxDepth: orNull(size), limit: orNull(size) },
+  list: { path, recursive: flag, maxDepth: orNull(whole(1)), limit: orNull(size) },
   stat: { path, followSymlinks: flag },
   mkdir: { path },
   move: { from: path, to: path },
   remove: { path, recursive: flag },
   symlink: { target: text, path },
   info: {},
-  extend: { ttlMs: number },
+  extend: { ttlMs: span },
   shutdown: {},
 };
 
 /** @throws ProtocolError for what is no request at all */
 export function parseRequest(payload) {
-  const json = payload.toString();
   let request;
   try {
-    request = JSON.parse(json);
+    request = JSON.parse(decoder.decode(payload));
   } catch (cause) {
     throw new ProtocolError("a request is no JSON", { cause });
   }

@@ -6,6 +6,8 @@ export const tokenName = "SANDKIT_EXEC";
 const pollMs = 50;
 const killPollMs = 5;
 const maxRounds = 32;
+/** Looks in a row that must find nobody after a kill: one may miss a process that forks and ends all the time. */
+const cleanLooks = 3;
 
 /** The processes that grew from one spawn. */
 class Tree {
@@ -14,6 +16,7 @@ class Tree {
   start = 0;
   leaderEnded = false;
   killing = false;
+  clean = 0;
   /** Start times of the processes seen to belong here, by pid. */
   known = new Map();
   onGone = () => undefined;
@@ -98,9 +101,12 @@ export class Trees {
     for (const tree of [...this.#living]) {
       if (!tree.leaderEnded) continue;
       if (members.get(tree).length > 0) {
+        tree.clean = 0;
         if (tree.killing) this.#kill(tree);
         continue;
       }
+      tree.clean += 1;
+      if (tree.killing && tree.clean < cleanLooks) continue;
       this.#living.delete(tree);
       tree.onGone();
     }

@@ -23,14 +23,13 @@ from .files import make_directories, shown
 from .loop import Loop
 from .memory import MemoryKills
 from .native import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, Failure, environment_field, field, number_field
-from .native import path_field, prctl, to_json
+from .native import path_field, prctl, seconds_field, to_json
 
 SOCKET_NAME = "sandkit-agent"
 VERSION = 1
-MAX_MS = 2**53
 MAX_CLIENTS = 64
 # Until a first client says how long a lease is.
-FIRST_LEASE_MS = 300_000
+FIRST_LEASE_SECONDS = 300
 # How long the last words may take.
 FAREWELL_SECONDS = 0.5
 SPARE_SECONDS = 0.003
@@ -53,13 +52,13 @@ class Agent:
         self.listener = None
         self.ends_at = None
         self.idle_seconds = None
-        self.lease_seconds = FIRST_LEASE_MS / 1000
+        self.lease_seconds = FIRST_LEASE_SECONDS
         self.last_use = self.last_left = time.monotonic()
         self.ending = None
         self.exit_code = 0
 
     def hello(self, request):
-        if number_field(request, "version", 0, MAX_MS) != VERSION:
+        if number_field(request, "version") != VERSION:
             raise Failure(errno.EPROTONOSUPPORT, "this agent speaks version %d" % VERSION)
         if not self.greeted:
             self.settle_in(request)
@@ -74,7 +73,7 @@ class Agent:
 
     def settle_in(self, request):
         workdir, env = path_field(request, "workdir"), environment_field(request, "env")
-        ends = [number_field(request, name, 0, MAX_MS, optional=True) for name in ("ttlMs", "idleMs", "leaseMs")]
+        ttl, idle, lease = (seconds_field(request, name, optional=True) for name in ("ttlMs", "idleMs", "leaseMs"))
         folders = [path_field({"op": "hello", "path": folder}, "path") for folder in field(request, "directories", list)]
         for folder in [workdir, *folders]:
             try:
@@ -83,14 +82,13 @@ class Agent:
                 failure = Failure.of(error)
                 failure.path = shown(folder)
                 raise failure from error
-        ttl, idle, lease = ends
         self.workdir = workdir
         self.env.update(env)
         if ttl is not None:
             self.extend(ttl)
-        self.idle_seconds = None if idle is None else idle / 1000
+        self.idle_seconds = idle
         if lease is not None:
-            self.lease_seconds = lease / 1000
+            self.lease_seconds = lease
         self.greeted = True
 
     def info(self):
@@ -104,8 +102,8 @@ class Agent:
         expires = int((time.time() + min(ends) - time.monotonic()) * 1000) if ends else None
         return {"shells": found(SHELLS), "interpreters": found(INTERPRETERS), "expiresAt": expires}
 
-    def extend(self, ttl_ms):
-        self.ends_at = time.monotonic() + ttl_ms / 1000
+    def extend(self, seconds):
+        self.ends_at = time.monotonic() + seconds
 
     def idle_end(self):
         """When idleness will have lasted too long, if nothing happens from now on."""
@@ -234,10 +232,10 @@ class Agent:
         def shut_down(_number, _frame):
             self.end("shutdown", "the agent was told to end by a signal")
 
-        def reap(_number, _frame):
-            self.reaping = True
+        def ring(_number, _frame):
+            """The wakeup descriptor tells the loop; a signal without a handler would not be written there."""
 
-        handlers = {signal.SIGCHLD: reap, signal.SIGINT: signal.SIG_IGN}
+        handlers = {signal.SIGCHLD: ring, signal.SIGINT: signal.SIG_IGN}
         # The first process of a box gets no signal that it has no handler for: so its programs cannot end it.
         if os.getpid() != 1:
             handlers.update({signal.SIGTERM: shut_down, signal.SIGHUP: shut_down})

@@ -3,12 +3,12 @@
 import errno
 import os
 import select
-from collections import deque
+from _collections import deque
 
 from .file_streams import ListStream, ReadStream, RemoveStream, WriteStream
 from .files import mkdir, move, stat_file, symlink
-from .native import Failure, field, from_json, number_field
-from .process import Process, size_fields
+from .native import Failure, field, from_json, number_field, seconds_field
+from .process import Process, signal_field, size_fields
 from .stream import Stream
 from .wire import (
     AGENT_PREAMBLE,
@@ -96,7 +96,7 @@ class Client:
         elif kind == REQUEST:
             self.hear_request(number, payload)
         elif number not in self.streams:
-            if number > self.last_stream or number == 0:
+            if number > self.last_stream or not self.greeted:
                 raise ProtocolError("a frame for stream %d, which was never opened" % number)
         else:
             self.hear_on(self.streams[number], kind, lane, payload)
@@ -167,14 +167,14 @@ class Client:
         elif op == "kill":
             self.kill(stream, request)
         elif op == "resize":
-            process = self.process(request)
+            process, size = self.process(request), size_fields(request)
             if process is not None:
-                process.resize(*size_fields(request))
+                process.resize(*size)
             stream.respond({})
         elif op == "info":
             stream.respond(agent.info())
         elif op == "extend":
-            agent.extend(number_field(request, "ttlMs", 0, 2**53))
+            agent.extend(seconds_field(request, "ttlMs"))
             stream.respond({})
         elif op == "shutdown":
             stream.respond({})
@@ -191,12 +191,13 @@ class Client:
         return process
 
     def kill(self, stream, request):
-        process = self.process(request)
-        name, scope = field(request, "signal", str), field(request, "scope", str)
+        process, number, scope = self.process(request), signal_field(request), field(request, "scope", str)
+        if scope not in ("tree", "group"):
+            raise Failure(errno.EINVAL, "kill: no scope %r" % scope)
         if process is None:
             stream.respond({})
         else:
-            process.kill(name, scope, lambda: stream.respond({}))
+            process.kill(number, scope, lambda: stream.respond({}))
 
     def over(self, stream):
         if self.streams.get(stream.number) is stream:

@@ -6,13 +6,11 @@ import stat
 
 from .files import file_info, look, make_directories, modified_ms, remove_tree, require_regular, shown
 from .lanes import InLane, OutLane
-from .native import Failure, field, number_field, path_field, to_json
+from .native import MAX_NUMBER, Failure, field, number_field, path_field, to_json
 from .stream import Stream
 from .wire import LANE_IN, LANE_OUT
 
-MAX_SIZE = 2**63 - 1
 MAX_LINKS = 40
-MAX_COUNT = 2**53
 READ_CHUNK = 128 * 1024
 NEW_FILE = 0o644
 LIST_CHUNK = 32 * 1024
@@ -42,8 +40,8 @@ class ReadStream(Stream):
 
     def start(self, request):
         path = path_field(request, "path")
-        self.offset = number_field(request, "offset", 0, MAX_SIZE)
-        self.left = number_field(request, "length", 0, MAX_SIZE, optional=True)
+        self.offset = number_field(request, "offset")
+        self.left = number_field(request, "length", optional=True)
         # Looked at first, as opening a device may do something; and again, as it may have been replaced.
         require_regular(os.stat(path))
         self.descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
@@ -61,7 +59,7 @@ class ReadStream(Stream):
         if self.left is not None:
             size = min(size, self.left)
         try:
-            data = os.pread(self.descriptor, size, self.offset) if size > 0 and self.offset <= MAX_SIZE - size else b""
+            data = os.pread(self.descriptor, size, self.offset) if size > 0 else b""
         except OSError:
             self.finish(missing=1)
             return
@@ -140,8 +138,8 @@ class WriteStream(Stream):
         self.mode = field(request, "mode", str)
         if self.mode not in ("truncate", "append", "exclusive"):
             raise Failure(errno.EINVAL, "write: no mode %r" % self.mode)
-        self.permissions = number_field(request, "permissions", 0, 0o7777, optional=True)
-        self.expected = number_field(request, "ifModifiedAt", -MAX_COUNT, MAX_COUNT, optional=True)
+        self.permissions = number_field(request, "permissions", highest=0o7777, optional=True)
+        self.expected = number_field(request, "ifModifiedAt", lowest=-MAX_NUMBER, optional=True)
         self.target = path if self.mode == "exclusive" else follow_links(path)
         self.old = self.check()
         folder = os.path.dirname(self.target)
@@ -285,10 +283,10 @@ class ListStream(Stream):
     def start(self, request):
         self.path = path_field(request, "path")
         recursive = field(request, "recursive", bool)
-        depth = number_field(request, "maxDepth", 1, MAX_COUNT, optional=True)
-        self.depth = (depth or MAX_COUNT) if recursive else 1
-        limit = number_field(request, "limit", 0, MAX_COUNT, optional=True)
-        self.limit = MAX_COUNT if limit is None else limit
+        depth = number_field(request, "maxDepth", lowest=1, optional=True)
+        self.depth = (depth or MAX_NUMBER) if recursive else 1
+        limit = number_field(request, "limit", optional=True)
+        self.limit = MAX_NUMBER if limit is None else limit
         self.lines = []
         self.size = 0
         self.waits = False
@@ -298,14 +296,19 @@ class ListStream(Stream):
 
     def steps(self):
         """Yields True while nothing more may be sent."""
-        for _ in self.walk(self.path, self.depth):
-            if self.size >= LIST_CHUNK:
-                while not self.flush():
-                    self.waits = True
-                    yield True
-            if self.lane.cancelled:
-                return
-            yield False
+        try:
+            for _ in self.walk(self.path, self.depth):
+                if self.size >= LIST_CHUNK:
+                    while not self.flush():
+                        self.waits = True
+                        yield True
+                if self.lane.cancelled:
+                    return
+                yield False
+        except (OSError, Failure) as error:
+            if not self.answered:
+                raise
+            self.lines.append(to_json({"error": Failure.of(error).told()}))
         while not self.flush():
             self.waits = True
             yield True
@@ -334,6 +337,8 @@ class ListStream(Stream):
             except (FileNotFoundError, NotADirectoryError):
                 # Removed or replaced between being seen and being looked at.
                 continue
+            except OSError as error:
+                raise Failure.of(error, inner) from error
             levels.append(listing)
 
     def add(self, path):
@@ -341,6 +346,8 @@ class ListStream(Stream):
             line = to_json(file_info(path, os.lstat(path)))
         except (FileNotFoundError, NotADirectoryError):
             return
+        except OSError as error:
+            raise Failure.of(error, path) from error
         self.limit -= 1
         self.lines.append(line)
         self.size += len(line) + 1
@@ -369,7 +376,7 @@ class ListStream(Stream):
         self.lane.end()
 
     def broken(self, error):
-        """Before anything was sent the failure is the answer; after that the end of the lane tells."""
+        """Before anything was sent the failure is the answer."""
         self.agent.leave(self)
         super().broken(error)
 

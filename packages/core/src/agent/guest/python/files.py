@@ -126,15 +126,12 @@ def symlink(request):
     return {}
 
 
-def is_directory(path, parent):
-    found = os.stat(path, dir_fd=parent, follow_symlinks=False)
-    return stat.S_ISDIR(found.st_mode)
-
-
 ENTER_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Enough to name what is in it, and needs no permission to read it.
 HOLD_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
 NAMES_A_STEP = 1024
+# How often directories may be found filled again before a removal is given up.
+MAX_REFILLS = 8
 
 
 def identity(descriptor):
@@ -147,57 +144,71 @@ def remove_tree(path):
     Removes a directory and all in it, one entry a step. Two descriptors at most, whatever the depth: on the way back up
     each directory must be the one that it was on the way down, so that no link or rename leads elsewhere.
     """
-    parent, name = os.open(os.path.dirname(path), HOLD_FOLDER), os.path.basename(path)
-    levels = []
+    folder = os.open(os.path.dirname(path), HOLD_FOLDER)
+    # Of each directory on the way down: the one above, its own name, and the names in it that are left.
+    levels = [(None, None, [os.path.basename(path)])]
+    refills = MAX_REFILLS
     try:
         while True:
-            if name is not None:
-                above, names = identity(parent), []
-                inner = os.open(name, ENTER_FOLDER, dir_fd=parent)
-                os.close(parent)
-                parent = inner
-                levels.append((above, name, names))
-                yield from collect_names(parent, names)
-            _, _, names = levels[-1]
-            name = None
-            while names and name is None:
-                name = remove_entry(os.fsencode(names.pop()), parent)
-                yield
-            if name is not None:
+            yield
+            above, own, names = levels[-1]
+            if names:
+                name = names.pop()
+                if remove_entry(name, folder):
+                    continue
+                try:
+                    inner = os.open(name, ENTER_FOLDER, dir_fd=folder)
+                except (FileNotFoundError, NotADirectoryError):
+                    # Removed or replaced between being seen and being entered: it is looked at again.
+                    names.append(name)
+                    continue
+                levels.append((identity(folder), name, []))
+                os.close(folder)
+                folder = inner
+                yield from collect_names(folder, levels[-1][2])
                 continue
-            above, emptied, _ = levels.pop()
-            outer = os.open(b"..", HOLD_FOLDER, dir_fd=parent)
-            os.close(parent)
-            parent = outer
-            if identity(parent) != above:
+            levels.pop()
+            if own is None:
+                return
+            outer = os.open(b"..", HOLD_FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = outer
+            if identity(folder) != above:
                 raise Failure(errno.EBUSY, "the directory was moved while it was removed")
             try:
-                os.rmdir(emptied, dir_fd=parent)
+                os.rmdir(own, dir_fd=folder)
             except FileNotFoundError:
                 # Somebody else removed it.
                 pass
-            if not levels:
-                return
+            except OSError as error:
+                # Somebody puts files into it meanwhile, or has put something else in its place.
+                if error.errno not in (errno.ENOTEMPTY, errno.ENOTDIR) or refills == 0:
+                    raise
+                refills -= 1
+                levels[-1][2].append(own)
     finally:
-        os.close(parent)
+        os.close(folder)
 
 
 def collect_names(folder, names):
     with os.scandir(folder) as entries:
         for entry in entries:
-            names.append(entry.name)
+            names.append(os.fsencode(entry.name))
             if len(names) % NAMES_A_STEP == 0:
                 yield
 
 
-def remove_entry(name, parent):
-    """Removes anything but a directory, whose name it gives back."""
+def remove_entry(name, folder):
+    """Removes anything but a directory. True when nothing has the name any more."""
     try:
-        os.unlink(name, dir_fd=parent)
+        os.unlink(name, dir_fd=folder)
     except FileNotFoundError:
-        return None
-    except (IsADirectoryError, PermissionError):
-        if not is_directory(name, parent):
+        return True
+    except IsADirectoryError:
+        return False
+    except PermissionError:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if not stat.S_ISDIR(found.st_mode):
             raise
-        return name
-    return None
+        return False
+    return True

@@ -203,6 +203,7 @@ class ProgramOutput(OutLane):
         self.terminal = terminal
         # How many bytes still count, once the leader has ended; None before.
         self.left = None
+        self.reading_rest = False
         self.timer = None
         self.wide = terminal
         os.set_blocking(descriptor, False)
@@ -211,7 +212,16 @@ class ProgramOutput(OutLane):
     def wake(self):
         if self.descriptor is not None:
             ready = self.ended or self.cancelled or self.has_room()
-            self.loop.watch(self.descriptor, select.POLLIN if ready else 0, self.stream, self.read)
+            rest = ready and self.left is not None and not self.ended
+            self.loop.watch(self.descriptor, select.POLLIN if ready and not rest else 0, self.stream, self.read)
+            if rest and not self.reading_rest:
+                # Unasked: a child may take it out of the pipe, and nothing would tell.
+                self.reading_rest = True
+                self.loop.soon(self.stream, self.read_rest)
+
+    def read_rest(self):
+        self.reading_rest = False
+        self.read()
 
     def read(self, _mask=0):
         """True when something came."""
@@ -223,6 +233,9 @@ class ProgramOutput(OutLane):
         try:
             data = os.read(self.descriptor, size)
         except BlockingIOError:
+            if self.left is not None:
+                # A child has read what was left.
+                self.end()
             return False
         except OSError:
             # How a terminal without a program says end of file.
@@ -311,9 +324,11 @@ class ControlOutput(ProgramOutput):
             for lane in self.before
             if lane.descriptor is not None and not lane.ended
         ]
-        for lane, mark in self.marks:
+        for lane, mark in list(self.marks):
             while lane.total < mark and not lane.ended and (lane.cancelled or lane.has_room()):
                 if not lane.read():
+                    # The program itself has taken out what it wrote.
+                    self.marks.remove((lane, mark))
                     break
         self.release()
 

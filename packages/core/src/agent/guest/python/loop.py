@@ -3,7 +3,7 @@
 import os
 import select
 import time
-from collections import deque
+from _collections import deque
 
 import _signal as signal
 

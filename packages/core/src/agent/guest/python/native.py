@@ -8,7 +8,8 @@ import _json
 
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 RTLD_NOW = 2
-MAX_PATH_BYTES = 4096
+# What a double holds exactly: the largest number that a host can mean.
+MAX_NUMBER = 2**53 - 1
 
 
 class _Int(_ctypes._SimpleCData):
@@ -38,12 +39,12 @@ class Failure(Exception):
         self.path = path
 
     @classmethod
-    def of(cls, error):
+    def of(cls, error, path=None):
         """The failure for any exception; one that nobody foresaw shows where it came from."""
         if isinstance(error, Failure):
             return error
         if isinstance(error, OSError) and error.errno is not None:
-            return cls(error.errno, os.strerror(error.errno))
+            return cls(error.errno, os.strerror(error.errno), path and path.decode("utf-8", "replace"))
         if isinstance(error, MemoryError):
             return cls(errno.ENOMEM, "the agent has no memory left for this")
         trace = error.__traceback__
@@ -51,6 +52,11 @@ class Failure(Exception):
             trace = trace.tb_next
         line = trace.tb_lineno if trace is not None else 0
         return cls(errno.EIO, "defect of the agent, line %d: %s: %s" % (line, type(error).__name__, error))
+
+    def told(self):
+        """As JSON for the host."""
+        told = {"errno": self.errno, "message": self.message}
+        return told if self.path is None else {**told, "path": self.path}
 
 
 def _no_constant(name):
@@ -70,9 +76,9 @@ _scan = _json.make_scanner(_Scanning)
 
 
 def from_json(payload):
-    """The value of JSON without space around it. Raises ValueError, also for one that is nested too deeply."""
+    """The value of JSON. Raises ValueError, also for one that is nested too deeply."""
     try:
-        text = str(payload, "utf-8")
+        text = str(payload, "utf-8").strip(" \t\r\n")
         value, end = _scan(text, 0)
     except (StopIteration, RecursionError) as error:
         raise ValueError("no JSON") from error
@@ -104,11 +110,20 @@ def field(request, name, kind, optional=False):
     return value
 
 
-def number_field(request, name, lowest, highest, optional=False):
+def number_field(request, name, lowest=0, highest=MAX_NUMBER, optional=False):
     value = field(request, name, (int, float), optional)
-    if value is not None and not lowest <= value <= highest:
-        raise Failure(errno.EINVAL, "%s: %r must be from %d to %d" % (request.get("op"), name, lowest, highest))
+    if value is not None and not (lowest <= value <= highest and value == int(value)):
+        message = "%s: %r must be a whole number from %d to %d" % (request.get("op"), name, lowest, highest)
+        raise Failure(errno.EINVAL, message)
     return None if value is None else int(value)
+
+
+def seconds_field(request, name, optional=False):
+    """A time that is given in milliseconds."""
+    value = field(request, name, (int, float), optional)
+    if value is not None and not 0 <= value <= MAX_NUMBER:
+        raise Failure(errno.EINVAL, "%s: %r must be from 0 to %d" % (request.get("op"), name, MAX_NUMBER))
+    return None if value is None else value / 1000
 
 
 def encoded(text):
@@ -123,8 +138,11 @@ def encoded(text):
         raise Failure(errno.EILSEQ, "half of a surrogate pair has no bytes") from None
 
 
-def path_field(request, name):
-    path = encoded(field(request, name, str))
+def path_field(request, name, optional=False):
+    text = field(request, name, str, optional)
+    if text is None:
+        return None
+    path = encoded(text)
     if not path.startswith(b"/"):
         raise Failure(errno.EINVAL, "%s: %r must be an absolute path" % (request.get("op"), name))
     return path

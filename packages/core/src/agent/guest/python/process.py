@@ -9,7 +9,7 @@ import _signal as signal
 
 from .crew import no_room
 from .lanes import ControlOutput, OutLane, ProgramInput, ProgramOutput
-from .native import Failure, encoded, environment_field, field, number_field
+from .native import Failure, encoded, environment_field, field, number_field, path_field
 from .stream import Stream
 from .wire import LANE_CONTROL_IN, LANE_CONTROL_OUT, LANE_ERR, LANE_IN, LANE_OUT
 
@@ -43,6 +43,13 @@ def resize_terminal(descriptor, columns, rows):
     fcntl.ioctl(descriptor, TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
+def signal_field(request):
+    name = field(request, "signal", str)
+    if name not in SIGNALS:
+        raise Failure(errno.EINVAL, "kill: no signal %r" % name)
+    return int(SIGNALS[name])
+
+
 def size_fields(request):
     return number_field(request, "columns", 1, 0xFFFF), number_field(request, "rows", 1, 0xFFFF)
 
@@ -68,14 +75,14 @@ class Process(Stream):
         command = [encoded(word) for word in field(request, "command", list)]
         if not command:
             raise Failure(errno.EINVAL, "spawn: 'command' is empty")
-        cwd = field(request, "cwd", str, optional=True)
+        cwd = path_field(request, "cwd", optional=True)
         env = {**self.agent.env, **environment_field(request, "env")}
         self.is_kernel = field(request, "control", bool)
         self.oom_kills = self.agent.memory.kills()
         try:
             terminal = self.open_lanes(request)
-            directory = self.agent.workdir if cwd is None else encoded(cwd)
-            self.handle = self.agent.crew.assign(self, ("spawn", directory, command, env, terminal), self.given)
+            message = ("spawn", cwd or self.agent.workdir, command, env, terminal)
+            self.handle = self.agent.crew.assign(self, message, self.given)
         except OSError as error:
             self.drop_lanes()
             raise no_room(error) from error
@@ -239,10 +246,7 @@ class Process(Stream):
         self.agent.leave(self)
         self.settle()
 
-    def kill(self, name, scope, answer):
-        number = SIGNALS.get(name)
-        if number is None or scope not in ("tree", "group"):
-            raise Failure(errno.EINVAL, "kill: no signal %r, or no scope %r" % (name, scope))
+    def kill(self, number, scope, answer):
         handle = self.handle
         if self.is_gone or handle is None or handle.process is not self:
             # All are dead, or the agent is killing them because their supervisor is.
@@ -253,7 +257,7 @@ class Process(Stream):
         ticket = self.agent.next_ticket()
         self.tickets[ticket] = answer
         try:
-            self.agent.crew.say(handle, ("kill", ticket, int(number), scope))
+            self.agent.crew.say(handle, ("kill", ticket, number, scope))
         except OSError:
             # Its supervisor does not listen: without it the agent ends the tree itself.
             self.agent.crew.dismiss(handle)

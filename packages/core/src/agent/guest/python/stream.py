@@ -30,10 +30,7 @@ class Stream:
         self.answer({"ok": value})
 
     def refuse(self, failure):
-        error = {"errno": failure.errno, "message": failure.message}
-        if failure.path is not None:
-            error["path"] = failure.path
-        self.answer({"error": error})
+        self.answer({"error": failure.told()})
 
     def event(self, message):
         self.send(EVENT, 0, to_json(message).encode(), urgent=True)

@@ -12,6 +12,8 @@ MAX_PAYLOAD = 256 * 1024
 MAX_REQUEST = 4 * 1024 * 1024
 MAX_STREAMS = 1024
 
+# What may come before the preamble of the host.
+MAX_JUNK = 1024 * 1024
 AGENT_PREAMBLE = b"\nSANDKIT-AGENT/1\n"
 HOST_PREAMBLE = b"\nSANDKIT-HOST/1 "
 # What follows `length` and belongs to the frame before its payload.
@@ -46,6 +48,7 @@ class Decoder:
     def __init__(self):
         self.rest = bytearray()
         self.framing = None
+        self.junk = 0
         self.skipping = False
 
     def feed(self, data):
@@ -59,18 +62,24 @@ class Decoder:
         while True:
             at = self.rest.find(HOST_PREAMBLE)
             if at < 0:
-                del self.rest[: -len(HOST_PREAMBLE)]
+                self.skip(max(0, len(self.rest) - len(HOST_PREAMBLE)))
                 return False
             end = at + len(HOST_PREAMBLE) + 2
             if len(self.rest) < end:
-                del self.rest[:at]
+                self.skip(at)
                 return False
             letter = bytes(self.rest[end - 2 : end])
             if letter in (b"b\n", b"t\n"):
                 self.framing = letter[:1]
                 del self.rest[:end]
                 return True
-            del self.rest[: at + 1]
+            self.skip(at + 1)
+
+    def skip(self, size):
+        del self.rest[:size]
+        self.junk += size
+        if self.junk > MAX_JUNK:
+            raise ProtocolError("no host answers: %d bytes came that are not its preamble" % self.junk)
 
     def binary(self):
         start, rest = 0, self.rest

@@ -1,3 +1,4 @@
+const { setTimeout } = require("node:timers");
 const { Worker } = require("node:worker_threads");
 const { phases } = require("./phases.cjs");
 const { writeAll } = require("./streams.cjs");

@@ -64,7 +64,11 @@ class Evaluator {
       release();
     }
     this.#pending.add(made);
-    return answer.finally(() => this.#pending.delete(made));
+    try {
+      return await answer;
+    } finally {
+      this.#pending.delete(made);
+    }
   }
 
   /** The value itself of what the protocol tells of it; wrapped, so that no `then` of it is called. */

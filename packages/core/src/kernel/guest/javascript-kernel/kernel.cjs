@@ -1,8 +1,10 @@
+const { setImmediate } = require("node:timers");
 const { defineGlobal } = require("./hooks.cjs");
 const { bundle, rawBundle } = require("./display.cjs");
 const { describe, installStacks } = require("./failures.cjs");
 const { jsonText } = require("./json-text.cjs");
 const { followWorkingDirectory } = require("./modules.cjs");
+const { writeAll } = require("./streams.cjs");
 
 /** Of what a cell displays, in characters of JSON. The host takes twice that in bytes. */
 const longestOutputs = 16_000_000;
@@ -47,7 +49,13 @@ class Kernel {
     this.#arm();
     followWorkingDirectory();
     for (const forms of this.#early.splice(0)) this.#show(forms);
-    const outcome = await this.#evaluate(cell, hasValue).catch(failed);
+    let outcome;
+    try {
+      outcome = await this.#evaluate(cell, hasValue);
+    } catch (error) {
+      // What was evaluated has made what shows it fail.
+      outcome = { error: describe(error, {}) };
+    }
     // Rejections that nobody handles are told of by now.
     setImmediate(() => this.#finish(cell, outcome));
   }
@@ -69,7 +77,11 @@ class Kernel {
   #finish(cell, outcome) {
     if (cell !== this.#cell) return;
     cell.outcome ??= outcome;
-    if (this.#control.mayEnd()) this.#end(cell);
+    try {
+      if (this.#control.mayEnd()) this.#end(cell);
+    } catch (error) {
+      giveUp(error);
+    }
   }
 
   /** An interrupt: what the cell still waits for goes on without it. */
@@ -121,9 +133,10 @@ class Kernel {
   }
 }
 
-/** What was evaluated has made what shows it fail. */
-function failed(error) {
-  return { error: describe(error, {}) };
+/** A cell has changed what the driver is made of: it cannot tell its end. */
+function giveUp(error) {
+  writeAll(2, `the kernel cannot go on: ${error?.stack ?? error}\n`);
+  process.reallyExit(1);
 }
 
 /** What keeps the kernel alive. */

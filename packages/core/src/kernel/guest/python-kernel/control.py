@@ -22,19 +22,19 @@ class Control:
         return _source
 
     def read(self):
-        """The next message; waits for it. None when the host has gone."""
+        """The next message; waits for it. None when the host has gone. What fails on the way can be tried again."""
         while True:
+            # The host waits for the end of a cell before it sends another: a line is the last that has come.
+            if self._chunks and self._chunks[-1].endswith(b"\n"):
+                messages = [json.loads(line) for line in b"".join(self._chunks).splitlines()]
+                self._chunks = []
+                for message in messages:
+                    if "code" in message:
+                        return message
             chunk = os.read(_source, 1 << 20)
             if not chunk:
                 return None
             self._chunks.append(chunk)
-            # The host waits for the end of a cell before it sends another: a line is the last that has come.
-            if chunk.endswith(b"\n"):
-                lines, self._chunks = b"".join(self._chunks).splitlines(), []
-                for line in lines:
-                    message = json.loads(line)
-                    if "code" in message:
-                        return message
 
     def send(self, text):
         """Writes one message, whole: an interrupt waits until it is out."""

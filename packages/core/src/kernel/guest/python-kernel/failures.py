@@ -14,7 +14,7 @@ def describe(error):
     frames = without_ours(error.__traceback__)
     while frames is not None and not frames.tb_frame.f_code.co_filename.startswith("<cell "):
         frames = frames.tb_next
-    name = display.cut(type(error).__name__, 1000)
+    name = display.cut(type.__dict__["__name__"].__get__(type(error)), 1000)
     try:
         message = display.cut(str(error), _longest_message)
     except BaseException as failure:

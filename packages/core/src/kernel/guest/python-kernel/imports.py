@@ -7,7 +7,11 @@ import sys
 
 def from_library(name):
     """Imports a module of the standard library, also where the working directory has one of that name."""
-    here = os.getcwd()
+    try:
+        here = os.getcwd()
+    except OSError:
+        # It has been removed: nothing can be imported from there.
+        here = None
     held = sys.path[:]
     sys.path[:] = [entry for entry in held if entry and entry != here]
     try:

@@ -9,6 +9,8 @@ from . import display, figures, streams
 from .exit_code import exit_code
 from .failures import describe
 
+# Between two cells, in a row, before nothing can be heard any more.
+_most_failures = 100
 # Of what a cell displays, in bytes of JSON. The host takes twice that.
 _longest_outputs = 32_000_000
 
@@ -37,14 +39,19 @@ class Kernel:
         self._control.send('{"ready":true}')
         if notice is not None:
             print(notice, file=sys.stderr)
+        failures = 0
         while True:
             try:
                 self.loop.idle(self._control)
                 message = self._control.read()
             except Exception as error:
-                # A handler of the user's, for a signal that came between two cells.
+                # A handler of the user's, for a signal that came between two cells; or what a cell has closed or taken.
                 sys.excepthook(type(error), error, error.__traceback__)
+                failures += 1
+                if failures == _most_failures:
+                    os._exit(1)
                 continue
+            failures = 0
             if message is None:
                 os._exit(0)
             self._run(message["id"], message["code"])
@@ -85,7 +92,11 @@ class Kernel:
         self._interrupts.arm()
         streams.reopen_stdin()
         # Modules that were written a moment ago must be found.
-        importlib.invalidate_caches()
+        try:
+            importlib.invalidate_caches()
+        except Exception as error:
+            # A finder of the user's: the cell may be what takes it out.
+            sys.excepthook(type(error), error, error.__traceback__)
         self._count += 1
         self._id = number
         self._control.send(f'{{"id":{number},"started":true}}')

@@ -22,7 +22,8 @@ def reopen_stdin():
 
 def flush():
     """Sends what is still in a buffer of Python or of C."""
-    for stream in {id(stream): stream for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)}.values():
+    names = ("stdout", "stderr", "__stdout__", "__stderr__")
+    for stream in {id(stream): stream for name in names if (stream := getattr(sys, name, None))}.values():
         try:
             stream.flush()
         except Exception:

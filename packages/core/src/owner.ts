@@ -11,7 +11,10 @@ interface Owner {
   readonly startedAt: string;
 }
 
-/** This program, as a label. */
+/**
+ * This program, as a label for what it makes in a place that outlives it: told apart from every program that had its
+ * process id before.
+ */
 export async function ownerLabel(): Promise<string> {
   const { place, pid, startedAt } = await thisProgram();
   return `${place}:${pid}:${startedAt}`;
