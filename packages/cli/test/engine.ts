@@ -5,7 +5,7 @@ import Dockerode from "dockerode";
 import { afterAll, beforeAll, describe } from "vitest";
 
 /** Images by template, as `npm test` builds them. */
-export const images = {
+const images = {
   python: process.env.SANDKIT_TEST_IMAGE_PYTHON ?? "sandkit/python:test",
   node: process.env.SANDKIT_TEST_IMAGE_NODE ?? "sandkit/node:test",
   typescript: process.env.SANDKIT_TEST_IMAGE_NODE ?? "sandkit/node:test",

@@ -1,0 +1,18 @@
+import { expect, it } from "vitest";
+import { installCommand } from "../src/missing-provider.js";
+
+it.each([
+  ["/home/me/app", "npm install --prefix /home/me/app @sandkit/provider-docker"],
+  ["/home/me/two words", 'npm install --prefix "/home/me/two words" @sandkit/provider-docker'],
+  ["/usr/local/lib", "npm install --global @sandkit/provider-docker"],
+  ["C:\\Users\\me\\AppData\\Roaming\\npm", "npm install --global @sandkit/provider-docker"],
+  ["/home/me/.npm/_npx/0123", "npx --package=sandkit --package=@sandkit/provider-docker -- sandkit …"],
+])("installed in %s, a provider gets beside it by: %s", (root, command) => {
+  expect(installCommand("@sandkit/provider-docker", `${root}/node_modules/@sandkit/mcp-server/dist/x.js`)).toBe(
+    command,
+  );
+});
+
+it("in a clone a package is installed in the clone", () => {
+  expect(installCommand("other", "/src/sandkit/packages/mcp-server/dist/x.js")).toBe("npm install other");
+});
