@@ -59,8 +59,6 @@ class Handle:
 
 
 class Crew:
-    stopped = False
-
     def __init__(self, loop, oom_score):
         self.loop = loop
         self.oom_score = oom_score
