@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { encodeFrame } from "../../src/agent/frames.js";
 import { type AgentRuntime, agentCommand } from "../../src/agent/guest-source.js";
 import { frameType, lane, maxRequestBytes, maxStreams, windowBytes } from "../../src/agent/protocol.js";
-import { type GuestStream, python, type StartedAgent, startAgent, stopAgent } from "./guest-client.js";
+import { type GuestStream, plainSpawn, python, type StartedAgent, startAgent, stopAgent } from "./guest-client.js";
 
 const agents: StartedAgent[] = [];
 afterEach(async () => {
@@ -69,16 +69,7 @@ const breaks: Readonly<Record<string, Break>> = {
   "taking back the input of a program": (_, cat) => cat.cancel(lane.in),
 };
 
-const spawn = {
-  op: "spawn",
-  command: ["true"],
-  cwd: null,
-  env: {},
-  stdin: false,
-  mergeStderr: false,
-  pty: null,
-  control: false,
-};
+const spawn = { ...plainSpawn, command: ["true"] };
 const write = { op: "write", path: "/tmp/sandkit-never", mode: "truncate", permissions: null, ifModifiedAt: null };
 
 describe.each(["python", "node"] as const)("the agent in %s", (runtime) => {
