@@ -7,15 +7,16 @@ import {
   SessionRegistry,
 } from "@sandkit/core";
 import { findArtifacts, missingArtifact, pyodideVersion } from "./artifacts.js";
-import { maxConcurrentExec, wasmCapabilities } from "./capabilities.js";
-import { permissionFlag, SandboxChild } from "./child-process.js";
+import { wasmCapabilities } from "./capabilities.js";
+import { Children } from "./children.js";
 import { providerName, refusal } from "./errors.js";
+import { permissionFlag } from "./node-flags.js";
 import { optionsSchema, type WasmOptions } from "./options.js";
-import type { ChildOptions } from "./protocol.js";
 import { WasmSession } from "./session.js";
 
 const templates = ["python", "python-3.14"];
 const defaultWorkdir = "/workspace";
+const [defaultMemoryMiB, defaultDiskMiB] = [512, 256];
 
 /**
  * Python in WebAssembly on this machine: each sandbox is a child process without environment, files or processes of
@@ -25,33 +26,31 @@ const defaultWorkdir = "/workspace";
 export function wasm(options: WasmOptions = {}): Provider {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success) throw refusal("INVALID", `options of wasm(): ${describeIssues(parsed.error)}`, "wasm");
+  const { memoryMiB = defaultMemoryMiB, diskMiB = defaultDiskMiB } = parsed.data;
+  const children = new Children(parsed.data, memoryMiB);
   const registry = new SessionRegistry(providerName);
+  const start = async (sandboxId: string, create: CreateOptions) => {
+    const { workdir = defaultWorkdir, resources, signal, onProgress } = create;
+    const child = await children.take({
+      sandboxId,
+      memoryMiB: resources?.memoryMiB ?? memoryMiB,
+      diskMiB: resources?.diskMiB ?? diskMiB,
+      workdir,
+      signal,
+      onProgress,
+    });
+    return new WasmSession(sandboxId, workdir, child, create);
+  };
   return defineProvider({
     name: providerName,
     capabilities: wasmCapabilities,
     validate,
-    create: (create) => registry.create(create, ({ id }) => start(id, create, parsed.data)),
+    create: (create) => registry.create(create, ({ id }) => start(id, create)),
     attach: (ref) => registry.attach(ref),
     list: (list) => registry.list(list),
     check,
+    close: () => children.close(),
   });
-}
-
-async function start(id: string, create: CreateOptions, defaults: WasmOptions): Promise<WasmSession> {
-  const artifacts = findArtifacts();
-  const workdir = create.workdir ?? defaultWorkdir;
-  const options: ChildOptions = {
-    pyodide: artifacts.pyodide,
-    artifacts: artifacts.directory,
-    memoryMiB: create.resources?.memoryMiB ?? defaults.memoryMiB ?? 512,
-    diskMiB: create.resources?.diskMiB ?? defaults.diskMiB ?? 256,
-    workdir,
-    maxWorkers: maxConcurrentExec,
-    warmWorkers: defaults.warmWorkers ?? 1,
-  };
-  create.onProgress?.("starting the sandbox's process");
-  const child = await SandboxChild.start(artifacts, options, id, create.signal);
-  return new WasmSession(id, workdir, child, create);
 }
 
 function validate({ template, image, resources, workdir, native }: CreateOptions): void {

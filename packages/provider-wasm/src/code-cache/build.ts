@@ -1,0 +1,98 @@
+/**
+ * Entry of the process that makes a code cache: runs the interpreter on code of our own until V8 has optimised what
+ * programs use most, and keeps what was compiled.
+ */
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { loadAssets } from "../broker/assets.js";
+import { FileError } from "../broker/file-error.js";
+import { FileSystem } from "../broker/filesystem.js";
+import { GuestFiles } from "../broker/guest-files.js";
+import { ensureDirectory } from "../broker/path-resolver.js";
+import type { HostApi } from "../guest/host-api.js";
+import type { ChildOptions } from "../protocol.js";
+import { unpackPages } from "../snapshot/pages.js";
+import { copyInto, openRealm } from "../worker/realm-host.js";
+import { writeCodeCache } from "./code-cache.js";
+import { serializeModule } from "./native-code.js";
+
+/** What is built, and where it goes. */
+export interface CodeCacheRequest extends Pick<ChildOptions, "pyodide" | "artifacts" | "memoryMiB"> {
+  readonly path: string;
+}
+
+const workdir = "/workspace";
+/** Optimised code comes from threads of V8's own; what is still under way is not part of the cache. */
+const settleMs = 700;
+/** Caches of other versions and memories, the newest; the others go. */
+const keptCaches = 6;
+
+const request = JSON.parse(process.argv[2] ?? "{}") as CodeCacheRequest;
+try {
+  await build(request);
+} finally {
+  rmSync(`${request.path}.lock`, { force: true });
+}
+sweep(dirname(request.path));
+
+async function build({ path, ...options }: CodeCacheRequest): Promise<void> {
+  const { key, assets } = loadAssets(options);
+  const cells = [readFileSync(`${options.artifacts}/warm_up.py`, "utf8"), "1 + 1", "print('done')"];
+  const { realm, create, caches } = openRealm(assets.scripts, {
+    call: answer(cells),
+    write: () => true,
+    sleep: () => undefined,
+    signals: () => undefined,
+    restore(memory) {
+      unpackPages(memory, assets.snapshot, assets.pages);
+      return assets.snapshot.state;
+    },
+    log: () => undefined,
+  });
+  const { module, lock, growPages } = assets;
+  await realm.load({ create, module, lock, growPages, restore: true, stdlib: copyInto(realm, assets.stdlib) });
+  try {
+    realm.run();
+  } catch (error) {
+    // The driver serves for ever: it ends by the answer that it does not get.
+    if (cells.length > 0) throw error;
+  }
+  await wait(settleMs);
+  writeCodeCache(path, key, { scripts: caches(), native: serializeModule(module) });
+}
+
+/** Answers one kernel as the broker does, with these cells. */
+function answer(cells: string[]): HostApi["call"] {
+  const files = new FileSystem(1024 * 1024);
+  for (const directory of [workdir, "/tmp", "/home/user"]) ensureDirectory(files, directory);
+  const guestFiles = new GuestFiles(files);
+  const job = { kind: "kernel", cwd: workdir, env: { HOME: "/home/user", PYTHONPATH: "" }, pid: 2 };
+  const fileCall = (operation: string, args: string, data: Uint8Array | null, send: boolean) => {
+    const [sent, reply] = send ? [data, null] : [null, data];
+    try {
+      const none = new Uint8Array();
+      return { result: guestFiles.run(operation, JSON.parse(args), sent ?? none, reply ?? none).result };
+    } catch (error) {
+      if (error instanceof FileError) return { error: error.errno };
+      throw error;
+    }
+  };
+  return (operation, args, data, send) => {
+    if (operation.startsWith("fs.")) return JSON.stringify(fileCall(operation.slice(3), args, data, send));
+    if (operation === "job") return JSON.stringify(job);
+    if (operation !== "cell") return "null";
+    const cell = cells.shift();
+    if (cell === undefined) throw new Error("there are no more cells");
+    return JSON.stringify(cell);
+  };
+}
+
+/** Caches of versions that are not used any more must not pile up. */
+function sweep(directory: string): void {
+  const files = readdirSync(directory)
+    .filter((name) => !name.endsWith(".lock"))
+    .map((name) => ({ path: join(directory, name), modified: statSync(join(directory, name)).mtimeMs }));
+  files.sort((a, b) => b.modified - a.modified);
+  for (const { path } of files.slice(keptCaches)) rmSync(path, { force: true });
+}
