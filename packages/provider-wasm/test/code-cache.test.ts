@@ -49,7 +49,7 @@ beforeAll(async () => {
 }, 90_000);
 afterAll(() => rmSync(parent, { recursive: true }));
 
-describe.runIf(process.getuid)("the code cache", () => {
+describe.runIf(process.getuid !== undefined)("the code cache", () => {
   it("is built in the background, for this user alone, and then used", async () => {
     expect(statSync(directory).mode & 0o777).toBe(0o700);
     expect(statSync(path).mode & 0o777).toBe(0o600);

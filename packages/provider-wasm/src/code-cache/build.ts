@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { loadAssets } from "../broker/assets.js";
+import { readCellResult } from "../broker/cell-result.js";
 import { FileError } from "../broker/file-error.js";
 import { FileSystem } from "../broker/filesystem.js";
 import { GuestFiles } from "../broker/guest-files.js";
@@ -67,7 +68,7 @@ function answer(cells: string[]): HostApi["call"] {
   const files = new FileSystem(1024 * 1024);
   for (const directory of [workdir, "/tmp", "/home/user"]) ensureDirectory(files, directory);
   const guestFiles = new GuestFiles(files);
-  const job = { kind: "kernel", cwd: workdir, env: { HOME: "/home/user", PYTHONPATH: "" }, pid: 2 };
+  const job = { kind: "kernel", cwd: workdir, env: { HOME: "/home/user" }, pid: 2 };
   const fileCall = (operation: string, args: string, data: Uint8Array | null, send: boolean) => {
     const [sent, reply] = send ? [data, null] : [null, data];
     try {
@@ -81,6 +82,7 @@ function answer(cells: string[]): HostApi["call"] {
   return (operation, args, data, send) => {
     if (operation.startsWith("fs.")) return JSON.stringify(fileCall(operation.slice(3), args, data, send));
     if (operation === "job") return JSON.stringify(job);
+    if (operation === "done" && readCellResult(args).exitCode !== 0) throw new Error(`a cell failed: ${args}`);
     if (operation !== "cell") return "null";
     const cell = cells.shift();
     if (cell === undefined) throw new Error("there are no more cells");

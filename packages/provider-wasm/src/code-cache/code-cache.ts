@@ -57,7 +57,8 @@ export function readCodeCache(path: string, key: string): CodeCache | undefined 
 
 /** Writes a cache: whole or not at all. */
 export function writeCodeCache(path: string, key: string, { scripts, native: code }: CodeCache): void {
-  const parts = Object.entries({ ...scripts, ...(code && { [native]: code }) });
+  const all = Object.entries({ ...scripts, [native]: code });
+  const parts = all.filter((part): part is [string, Uint8Array] => part[1] !== undefined);
   const body = Buffer.concat(parts.map(([, bytes]) => bytes));
   const header: Header = { key, crc: crc32(body), parts: parts.map(([name, bytes]) => [name, bytes.length]) };
   const text = Buffer.from(JSON.stringify(header));

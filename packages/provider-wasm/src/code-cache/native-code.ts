@@ -7,7 +7,7 @@ import { Script } from "node:vm";
 
 /** The code that V8 has optimised so far, as bytes for the same V8; undefined where there is no way to it. */
 export function serializeModule(module: WebAssembly.Module): Uint8Array | undefined {
-  const bytes = intrinsic<(module: WebAssembly.Module) => ArrayBuffer>("(module) => %SerializeWasmModule(module)");
+  const bytes = intrinsic<(module: WebAssembly.Module) => ArrayBuffer>("(module) { return %SerializeWasmModule(module); }");
   const code = bytes?.(module);
   return code && new Uint8Array(code);
 }
@@ -15,7 +15,7 @@ export function serializeModule(module: WebAssembly.Module): Uint8Array | undefi
 /** The module of `wasm` with that code; undefined when V8 does not take it. */
 export function deserializeModule(code: Uint8Array, wasm: Uint8Array): WebAssembly.Module | undefined {
   const read = intrinsic<(code: ArrayBuffer, wasm: Uint8Array) => unknown>(
-    "(code, wasm) => %DeserializeWasmModule(code, wasm)",
+    "(code, wasm) { return %DeserializeWasmModule(code, wasm); }",
   );
   const buffer = new ArrayBuffer(code.length);
   new Uint8Array(buffer).set(code);
@@ -27,7 +27,7 @@ export function deserializeModule(code: Uint8Array, wasm: Uint8Array): WebAssemb
 function intrinsic<Call>(source: string): Call | undefined {
   setFlagsFromString("--allow-natives-syntax");
   try {
-    return new Script(`(${source})`).runInThisContext() as Call;
+    return new Script(`(function ${source})`).runInThisContext() as Call;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
