@@ -14,7 +14,7 @@ import type { ChildOptions, SandboxSettings } from "./protocol.js";
 type Birth = Pick<ChildOptions, "memoryMiB">;
 
 /** What a sandbox needs of its child. */
-export interface ChildRequest extends Birth, SandboxSettings {
+interface ChildRequest extends Birth, SandboxSettings {
   readonly sandboxId: string;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((message: string) => void) | undefined;

@@ -7,7 +7,7 @@ import type { CellError, MimeBundle, ProviderCell } from "../provider.js";
 export { parseModestJson } from "./modest-json.js";
 
 /** A value of JSON whose members are looked at one by one. */
-export type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
 const mimeType = /^[\w.+-]+\/[\w.+-]+(;[\w.+=;-]*)?$/;
 

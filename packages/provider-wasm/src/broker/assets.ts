@@ -12,7 +12,7 @@ import { limitMemory } from "./wasm-memory.js";
 export type SharedAssets = Omit<WorkerAssets, "caches" | "wantCaches">;
 
 /** The assets, and what of them was compiled before. */
-export interface LoadedAssets {
+interface LoadedAssets {
   readonly assets: SharedAssets;
   readonly caches: ScriptCaches;
   /** Names the code cache that fits. */

@@ -5,7 +5,7 @@ import type { ScriptCaches } from "../worker/realm-host.js";
 import type { WorkerAssets } from "../worker/worker.js";
 
 /** What V8 has compiled of the scripts and of the interpreter, for processes to come. It is executable code. */
-export interface CodeCache {
+interface CodeCache {
   readonly scripts: ScriptCaches;
   /** Machine code of the interpreter; absent where V8 has no way to give it. */
   readonly native?: Uint8Array | undefined;
@@ -47,7 +47,8 @@ export function readCodeCache(path: string, key: string): CodeCache | undefined 
   if (header?.key !== key || crc32(body) !== header.crc) return undefined;
   let offset = 0;
   const parts = header.parts.map(([name, length]) => {
-    const part = body.subarray(offset, offset + length);
+    // Each in memory of its own: what goes to a worker would otherwise take the whole file along.
+    const part = new Uint8Array(body.subarray(offset, offset + length));
     offset += length;
     return [name, part] as const;
   });
