@@ -91,7 +91,8 @@ export class PlainProcess implements ProviderProcess {
         this.#heardAt = performance.now();
         this.#report.push(bytes);
       },
-      wanted: () => stdout.wanted && stderr.wanted,
+      // Before its start is told there is nobody who could read: its output may come faster than that.
+      wanted: () => !this.#report.begun || (stdout.wanted && stderr.wanted),
     });
     exec.closed.then(() => this.#onClose());
   }

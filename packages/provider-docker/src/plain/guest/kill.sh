@@ -1,6 +1,6 @@
 # Sends a signal to every process with a mark. Arguments: mark, name of the signal without SIG, or LOOK for none, the
 # highest mark that was given out, the marks of other programs. Prints "gone" or "left".
-# KILL is for those too that have lowered their mark so as not to be found: it is that of no program any more.
+# TERM and KILL are for those too that have lowered their mark so as not to be found: no program has it any more.
 sandkit_targets() {
   sandkit_marks | while read -r sandkit_pid sandkit_hard; do
     case " $2 " in *" $sandkit_hard "*) continue ;; esac
@@ -22,12 +22,16 @@ KILL)
   done
   sandkit_left=$(sandkit_targets "$3" "$4")
   ;;
+TERM)
+  sandkit_left=$(sandkit_targets "$3" "$4")
+  [ -z "$sandkit_left" ] || kill -s TERM $sandkit_left 2>/dev/null
+  sandkit_left=$(sandkit_targets "$3" "$4")
+  ;;
+LOOK) sandkit_left=$(sandkit_marked "$1") ;;
 *)
   sandkit_left=$(sandkit_marked "$1")
-  if [ "$2" != LOOK ] && [ -n "$sandkit_left" ]; then
-    kill -s "$2" $sandkit_left 2>/dev/null
-    sandkit_left=$(sandkit_marked "$1")
-  fi
+  [ -z "$sandkit_left" ] || kill -s "$2" $sandkit_left 2>/dev/null
+  sandkit_left=$(sandkit_marked "$1")
   ;;
 esac
 if [ -z "$sandkit_left" ]; then echo gone; else echo left; fi
