@@ -17,9 +17,13 @@ export const optionsSchema = z
       })
       .optional()
       .meta({ description: "Sandboxes started ahead of time, each handed out once; default none" }),
-    codeCache: z.union([z.literal(false), z.string().min(1)]).optional().meta({
-      description: "Directory for compiled code, or false; default: in the user's cache, on Linux ~/.cache/sandkit/wasm",
-    }),
+    codeCache: z
+      .union([z.literal(false), z.string().min(1)])
+      .optional()
+      .meta({
+        description:
+          "Directory for compiled code, or false; default: in the user's cache, on Linux ~/.cache/sandkit/wasm",
+      }),
   })
   .meta({ description: "Python in WebAssembly, in one locked child process per sandbox" });
 

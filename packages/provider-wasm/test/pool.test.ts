@@ -129,23 +129,27 @@ describe.runIf(process.platform === "linux")("a pool", () => {
     ["at once", "", 0],
     ["while it fills", "await new Promise((resolve) => setTimeout(resolve, 100));", 0],
     ["after a claim, which it waits for", "console.log((await provider.create({})).workdir);", 0],
-  ])("lets the program end %s, and ends with it", async (_, work, code) => {
-    const url = new URL("../dist/index.js", import.meta.url).href;
-    const source = `import { readFileSync } from "node:fs";
+  ])(
+    "lets the program end %s, and ends with it",
+    async (_, work, code) => {
+      const url = new URL("../dist/index.js", import.meta.url).href;
+      const source = `import { readFileSync } from "node:fs";
 import { wasm } from ${JSON.stringify(url)};
 const provider = wasm({ codeCache: false, pool: { size: 2 } });
 ${work}
 console.log(readFileSync(\`/proc/\${process.pid}/task/\${process.pid}/children\`, "utf8"));`;
-    const program = spawn(process.execPath, ["--input-type=module", "-e", source], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let text = "";
-    program.stdout.on("data", (bytes) => {
-      text += bytes;
-    });
-    expect(await new Promise((resolve) => program.on("close", resolve))).toBe(code);
-    const pids = text.trim().split("\n").at(-1)?.split(" ").filter(Boolean) ?? [];
-    expect(pids.length).toBeGreaterThan(0);
-    await until(() => pids.every((pid) => !existsSync(`/proc/${pid}`)));
-  }, 60_000);
+      const program = spawn(process.execPath, ["--input-type=module", "-e", source], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      let text = "";
+      program.stdout.on("data", (bytes) => {
+        text += bytes;
+      });
+      expect(await new Promise((resolve) => program.on("close", resolve))).toBe(code);
+      const pids = text.trim().split("\n").at(-1)?.split(" ").filter(Boolean) ?? [];
+      expect(pids.length).toBeGreaterThan(0);
+      await until(() => pids.every((pid) => !existsSync(`/proc/${pid}`)));
+    },
+    60_000,
+  );
 });

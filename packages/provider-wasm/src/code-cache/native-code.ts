@@ -7,7 +7,9 @@ import { Script } from "node:vm";
 
 /** The code that V8 has optimised so far, as bytes for the same V8; undefined where there is no way to it. */
 export function serializeModule(module: WebAssembly.Module): Uint8Array | undefined {
-  const bytes = intrinsic<(module: WebAssembly.Module) => ArrayBuffer>("(module) { return %SerializeWasmModule(module); }");
+  const bytes = intrinsic<(module: WebAssembly.Module) => ArrayBuffer>(
+    "(module) { return %SerializeWasmModule(module); }",
+  );
   const code = bytes?.(module);
   return code && new Uint8Array(code);
 }
