@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { unlessAborted } from "./deadline.js";
 
 /** How a pool makes its members and lets go of them. */
@@ -6,6 +7,8 @@ export interface PoolOptions<Kind, Member> {
   readonly size: number;
   /** Kinds of which members are kept: those asked for last. Default 3. */
   readonly maxKinds?: number | undefined;
+  /** Members of a kind made at the same time. Default: one less than there are processors, and at least one. */
+  readonly makingAtMost?: number | undefined;
   /** Equal for kinds whose members are as good as one another. */
   readonly keyOf: (kind: Kind) => string;
   /**
@@ -126,8 +129,10 @@ export class Pool<Kind, Member> {
 
   #refill(shelf: Shelf<Kind, Member>): void {
     if (!this.#keeps(shelf)) return;
+    const { size, makingAtMost = Math.max(1, availableParallelism() - 1) } = this.#options;
     const unclaimed = [...shelf.making].filter(({ claimed }) => !claimed).length;
-    for (let count = shelf.ready.size + unclaimed; count < this.#options.size; count += 1) this.#make(shelf);
+    const missing = size - shelf.ready.size - unclaimed;
+    for (let count = Math.min(missing, makingAtMost - shelf.making.size); count > 0; count -= 1) this.#make(shelf);
   }
 
   #make(shelf: Shelf<Kind, Member>): void {
@@ -138,6 +143,7 @@ export class Pool<Kind, Member> {
           shelf.making.delete(making);
           shelf.failures = 0;
           if (!making.claimed) this.#store(shelf, member);
+          this.#refillLater(shelf, making.claimed ? refillDelayMs : 0);
           return member;
         },
         () => {

@@ -60,12 +60,35 @@ describe("Pool", () => {
   });
 
   it("gives what is in the making to whoever waits, and nothing to those beyond", async () => {
-    const pool = processPool();
+    const pool = processPool({ makingAtMost: 2 });
     pool.keep("50");
     const claims = await Promise.all([1, 2, 3, 4].map(() => pool.claim("50")));
     const members = claims.filter((member) => member !== undefined);
     expect(members).toHaveLength(2);
     expect(new Set(members).size).toBe(2);
+  });
+
+  it("makes no more at a time than it may", async () => {
+    let [now, most] = [0, 0];
+    const pool = new Pool<string, number>({
+      size: 5,
+      makingAtMost: 2,
+      keyOf: (kind) => kind,
+      async make() {
+        now += 1;
+        most = Math.max(most, now);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        now -= 1;
+        return 1;
+      },
+      gone: () => new Promise(() => undefined),
+      dispose: async () => undefined,
+    });
+    pool.keep("any");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(most).toBe(2);
+    for (let taken = 0; taken < 5; taken++) expect(await pool.claim("any")).toBe(1);
+    await pool.drain();
   });
 
   it("has nothing of a kind that it is asked for first, and keeps it from then on", async () => {

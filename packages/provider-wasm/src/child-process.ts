@@ -33,6 +33,8 @@ interface PendingCall {
 const keptStderr = 4000;
 /** An idle child takes a claim in a millisecond; one that needs this long is stopped or stuck. */
 const longestClaimMs = 3_000;
+/** A start takes half a second, and a machine that starts fifty at once some seconds more. */
+const longestStartMs = 60_000;
 
 /** How a child is started. */
 export interface StartOptions {
@@ -112,7 +114,13 @@ export class SandboxChild {
     });
     const onAbort = () => void child.destroy();
     signal?.addEventListener("abort", onAbort);
+    const timer = setTimeout(() => {
+      child.#lose(`it was not ready in ${longestStartMs / 1000} s`);
+      void child.destroy();
+    }, longestStartMs);
+    if (background) timer.unref();
     await Promise.race([ready, child.exited]);
+    clearTimeout(timer);
     signal?.removeEventListener("abort", onAbort);
     if (signal?.aborted || child.#lost !== undefined) {
       await child.destroy();

@@ -1,12 +1,13 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "@sandkit/core";
-import { type Artifacts, findArtifacts, pyodideVersion } from "./artifacts.js";
+import { type Artifacts, findArtifacts } from "./artifacts.js";
 import { maxConcurrentExec } from "./capabilities.js";
 import { SandboxChild, type StartOptions } from "./child-process.js";
 import { buildCodeCache } from "./code-cache/builder.js";
+import { codeCacheName } from "./code-cache/code-cache.js";
 import { codeCacheDirectory } from "./code-cache/directory.js";
-import { lostError } from "./errors.js";
+import { lostError, refusal } from "./errors.js";
 import type { WasmOptions } from "./options.js";
 import type { ChildOptions, SandboxSettings } from "./protocol.js";
 
@@ -68,19 +69,21 @@ export class Children {
       warmWorkers: this.#options.warmWorkers ?? 1,
       warmFirst: start.background === true,
     };
-    const codeCache = this.#codeCache(memoryMiB);
-    if (codeCache === undefined) return SandboxChild.start(artifacts, options, start);
-    const child = await startCached(artifacts, { ...options, codeCache }, start);
-    const { pyodide, artifacts: directory } = options;
-    if (!child.cached) buildCodeCache(artifacts, { pyodide, artifacts: directory, memoryMiB, path: codeCache });
+    const path = this.#codeCache(artifacts, memoryMiB);
+    if (path === undefined) return SandboxChild.start(artifacts, options, start);
+    const child = await startCached(artifacts, { ...options, codeCache: path }, start);
+    if (!child.cached) buildCodeCache(artifacts, memoryMiB, path);
     return child;
   }
 
-  #codeCache(memoryMiB: number): string | undefined {
+  /** @throws SandboxError `INVALID` for a directory that was asked for and cannot be used; `check` tells of others. */
+  #codeCache({ directory: artifacts }: Artifacts, memoryMiB: number): string | undefined {
     const { codeCache } = this.#options;
-    const directory = codeCache === false ? undefined : codeCacheDirectory(codeCache);
-    const name = [`pyodide-${pyodideVersion}`, `node-${process.versions.node}`, process.arch, `${memoryMiB}-MiB`];
-    return directory && join(directory, name.join("_"));
+    if (codeCache === false) return undefined;
+    const directory = codeCacheDirectory(codeCache);
+    if ("path" in directory) return join(directory.path, codeCacheName(artifacts, memoryMiB));
+    if (codeCache === undefined) return undefined;
+    throw refusal("INVALID", `option "codeCache": ${directory.refused}`, "create");
   }
 }
 

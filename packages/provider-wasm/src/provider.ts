@@ -9,6 +9,7 @@ import {
 import { findArtifacts, missingArtifact, pyodideVersion } from "./artifacts.js";
 import { wasmCapabilities } from "./capabilities.js";
 import { Children } from "./children.js";
+import { codeCacheDirectory } from "./code-cache/directory.js";
 import { providerName, refusal } from "./errors.js";
 import { permissionFlag } from "./node-flags.js";
 import { optionsSchema, type WasmOptions } from "./options.js";
@@ -48,7 +49,7 @@ export function wasm(options: WasmOptions = {}): Provider {
     create: (create) => registry.create(create, ({ id }) => start(id, create)),
     attach: (ref) => registry.attach(ref),
     list: (list) => registry.list(list),
-    check,
+    check: async () => check(parsed.data),
     close: () => children.close(),
   });
 }
@@ -73,7 +74,7 @@ function validate({ template, image, resources, workdir, native }: CreateOptions
   }
 }
 
-async function check(): Promise<CheckResult> {
+function check({ codeCache }: WasmOptions): CheckResult {
   const artifacts = findArtifacts();
   const missing = missingArtifact(artifacts);
   if (missing !== undefined) {
@@ -83,9 +84,14 @@ async function check(): Promise<CheckResult> {
       fix: ["npm run build -w @sandkit/provider-wasm", "npm install @sandkit/provider-wasm"],
     };
   }
+  const directory = codeCache === false ? { refused: "by option" } : codeCacheDirectory(codeCache);
+  if (codeCache && "refused" in directory) {
+    return { ok: false, detail: `option "codeCache": ${directory.refused}`, fix: ["leave the option out"] };
+  }
   const node = `Node ${process.versions.node} with ${permissionFlag()}`;
+  const kept = "path" in directory ? `kept in ${directory.path}` : `not kept: ${directory.refused}`;
   return {
     ok: true,
-    detail: `Pyodide ${pyodideVersion} with snapshot, ${node}; isolation: WebAssembly in a locked process`,
+    detail: `Pyodide ${pyodideVersion} with snapshot, ${node}; isolation: WebAssembly in a locked process; compiled code ${kept}`,
   };
 }

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createSandbox, type Provider } from "@sandkit/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { wasm } from "../src/index.js";
@@ -28,6 +28,16 @@ async function until(condition: () => boolean): Promise<void> {
     if (waited > 15_000) throw new Error("it did not come about in 15 s");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+/** Waits until processes have come up and have nothing to do: every thread of them sleeps for a second. */
+async function idle(pids: readonly number[]): Promise<void> {
+  let since = Date.now();
+  await until(() => {
+    const threads = pids.flatMap((pid) => readdirSync(`/proc/${pid}/task`).map((id) => `/proc/${pid}/task/${id}/stat`));
+    if (!threads.every((path) => readFileSync(path, "utf8").split(") ")[1]?.startsWith("S"))) since = Date.now();
+    return Date.now() - since > 1_000;
+  });
 }
 
 /** Waits for the pool's children by taking one when it is there: what it said on the way tells a cold start. */
@@ -85,6 +95,21 @@ describe.runIf(process.platform === "linux")("a pool", () => {
     await small.sandbox.destroy();
   }, 60_000);
 
+  it("hands out clocks that are right, however long they have waited", async () => {
+    const provider = pooled();
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    const { sandbox, cold } = await claim(provider);
+    const { value } = await sandbox.runCode(
+      "import datetime, time\nstart = time.monotonic()\ntime.sleep(0.3)\n[time.time(), datetime.datetime.now(datetime.UTC).timestamp(), time.monotonic() - start]",
+    );
+    const [time = 0, datetime = 0, slept = 0] = value as number[];
+    expect(cold).toBe(false);
+    expect(Math.abs(time - Date.now() / 1000)).toBeLessThan(2);
+    expect(Math.abs(datetime - time)).toBeLessThan(1);
+    expect(slept).toBeGreaterThan(0.29);
+    await sandbox.destroy();
+  }, 60_000);
+
   it("never hands out a child that has died or stands still", async () => {
     const before = new Set(children());
     const provider = pooled(2);
@@ -92,6 +117,7 @@ describe.runIf(process.platform === "linux")("a pool", () => {
     const first = await claim(provider);
     await first.sandbox.destroy();
     await until(() => children().filter((pid) => !before.has(pid)).length === 2);
+    await idle(children().filter((pid) => !before.has(pid)));
     const [dead = 0, still = 0] = children().filter((pid) => !before.has(pid));
     process.kill(still, "SIGSTOP");
     process.kill(dead, "SIGKILL");

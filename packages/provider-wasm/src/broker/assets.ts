@@ -45,9 +45,8 @@ export function loadAssets({
     pages: readShared(`${artifacts}/snapshot.bin`),
     growPages: Math.max(0, snapshot.size / 65_536 - wasm.initialPages),
   };
-  // Native code that V8 does not take makes the rest no worse; but it would be read in vain each time.
-  const cached = cache !== undefined && (cache.native === undefined || module !== undefined);
-  return { assets, caches: cache?.scripts ?? shippedCaches(artifacts, snapshot), key, cached };
+  const caches = cache?.scripts ?? shippedCaches(artifacts, snapshot);
+  return { assets, caches, key, cached: cache !== undefined };
 }
 
 /** Pyodide wants a lock file of its own version; without packages there is nothing to look up. */

@@ -7,6 +7,9 @@ import { GuestWorker } from "./guest-worker.js";
 import { Job, type JobListener } from "./job.js";
 import { inodeAt } from "./path-resolver.js";
 
+/** Gives what was just started the processor for its first work. */
+const refillDelayMs = 50;
+
 /** The programs and kernels of a sandbox: each in a worker of its own, so many programs at a time, the others queued. */
 export class Jobs {
   readonly #options: ChildOptions;
@@ -85,7 +88,7 @@ export class Jobs {
   #takeWorker(): GuestWorker {
     this.#warm = this.#warm.filter((worker) => !worker.ended);
     const worker = this.#warm.shift() ?? this.#createWorker();
-    setImmediate(() => this.#refill());
+    void worker.settled.then(() => setTimeout(() => this.#refill(), refillDelayMs));
     return worker;
   }
 

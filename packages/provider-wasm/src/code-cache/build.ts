@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { isMainThread, Worker, workerData } from "node:worker_threads";
 import { loadAssets } from "../broker/assets.js";
 import { readCellResult } from "../broker/cell-result.js";
 import { FileError } from "../broker/file-error.js";
@@ -21,23 +22,30 @@ import { serializeModule } from "./native-code.js";
 /** What is built, and where it goes. */
 export interface CodeCacheRequest extends Pick<ChildOptions, "pyodide" | "artifacts" | "memoryMiB"> {
   readonly path: string;
+  /** After so long it ends without success. */
+  readonly deadlineMs: number;
 }
 
 const workdir = "/workspace";
 /** Optimised code comes from threads of V8's own; what is still under way is not part of the cache. */
 const settleMs = 700;
-/** Caches of other versions and memories, the newest; the others go. */
-const keptCaches = 6;
+/** The newest; those of other versions and memories must not pile up. */
+const keptCaches = 8;
 
-const request = JSON.parse(process.argv[2] ?? "{}") as CodeCacheRequest;
-try {
+if (isMainThread) {
+  const request = JSON.parse(process.argv[2] ?? "{}") as CodeCacheRequest;
+  process.title = `sandkit: compiles for later starts into ${dirname(request.path)}`;
+  // A thread of its own does the work, so that nothing in it can hold up the deadline.
+  setTimeout(() => process.kill(process.pid, "SIGKILL"), request.deadlineMs);
+  const worker = new Worker(new URL(import.meta.url), { workerData: request, resourceLimits: { stackSizeMb: 4 } });
+  worker.on("exit", (code) => process.exit(code));
+} else {
+  const request = workerData as CodeCacheRequest;
   await build(request);
-} finally {
-  rmSync(`${request.path}.lock`, { force: true });
+  sweep(dirname(request.path));
 }
-sweep(dirname(request.path));
 
-async function build({ path, ...options }: CodeCacheRequest): Promise<void> {
+async function build({ path, deadlineMs: _, ...options }: CodeCacheRequest): Promise<void> {
   const { key, assets } = loadAssets(options);
   const cells = [readFileSync(`${options.artifacts}/warm_up.py`, "utf8"), "1 + 1", "print('done')"];
   const { realm, create, caches } = openRealm(assets.scripts, {
@@ -90,11 +98,9 @@ function answer(cells: string[]): HostApi["call"] {
   };
 }
 
-/** Caches of versions that are not used any more must not pile up. */
 function sweep(directory: string): void {
-  const files = readdirSync(directory)
-    .filter((name) => !name.endsWith(".lock"))
-    .map((name) => ({ path: join(directory, name), modified: statSync(join(directory, name)).mtimeMs }));
-  files.sort((a, b) => b.modified - a.modified);
-  for (const { path } of files.slice(keptCaches)) rmSync(path, { force: true });
+  const files = readdirSync(directory).map((name) => join(directory, name));
+  const byAge = files.map((path) => ({ path, modified: statSync(path).mtimeMs }));
+  byAge.sort((a, b) => b.modified - a.modified);
+  for (const { path } of byAge.slice(keptCaches)) rmSync(path, { force: true });
 }

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { cachedDataVersionTag } from "node:v8";
 import { crc32 } from "node:zlib";
+import type { SnapshotInfo } from "../snapshot/snapshot.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
 import type { WorkerAssets } from "../worker/worker.js";
 
@@ -17,6 +18,9 @@ interface Header {
   /** Name and length of each part, in their order in the file. */
   readonly parts: readonly (readonly [name: string, length: number])[];
 }
+
+/** Ends the name of a cache that is being built, or whose build has failed. */
+export const unfinishedSuffix = ".unfinished";
 
 const headerLengthBytes = 4;
 const native = "native";
@@ -35,8 +39,8 @@ export function codeCacheKey(
 }
 
 /**
- * Reads a cache. Undefined, without a word, for whatever is not exactly that of `key`, whole, and a file that none but
- * this user could have written: then everything is compiled, as without a cache, and the cache is made anew.
+ * Reads a cache. Undefined, without a word, for whatever is not exactly that of `key`, whole, and a file of this user that
+ * is closed to others: then everything is compiled, as without a cache, and the cache is made anew.
  */
 export function readCodeCache(path: string, key: string): CodeCache | undefined {
   const bytes = readOwnFile(path);
@@ -56,6 +60,12 @@ export function readCodeCache(path: string, key: string): CodeCache | undefined 
   return { scripts, native: code };
 }
 
+/** Name of the file for a cache: as far as the key is known before a child has started. */
+export function codeCacheName(artifacts: string, memoryMiB: number): string {
+  const { build } = JSON.parse(readFileSync(`${artifacts}/snapshot.json`, "utf8")) as SnapshotInfo;
+  return [`node-${process.versions.node}`, process.arch, `${memoryMiB}-MiB`, build.slice(0, 12)].join("_");
+}
+
 /** Writes a cache: whole or not at all. */
 export function writeCodeCache(path: string, key: string, { scripts, native: code }: CodeCache): void {
   const all = Object.entries({ ...scripts, [native]: code });
@@ -65,12 +75,12 @@ export function writeCodeCache(path: string, key: string, { scripts, native: cod
   const text = Buffer.from(JSON.stringify(header));
   const length = Buffer.alloc(headerLengthBytes);
   length.writeUInt32LE(text.length);
-  const unfinished = `${path}.${process.pid}`;
-  writeFileSync(unfinished, Buffer.concat([length, text, body]), { mode: 0o600, flag: "wx" });
+  const unfinished = `${path}${unfinishedSuffix}`;
+  writeFileSync(unfinished, Buffer.concat([length, text, body]), { mode: 0o600 });
   renameSync(unfinished, path);
 }
 
-/** The bytes of a plain file that belongs to this user and that nobody else may write. */
+/** The bytes of a plain file that belongs to this user and is closed to everybody else. */
 function readOwnFile(path: string): Buffer | undefined {
   let file: number;
   try {
@@ -82,7 +92,7 @@ function readOwnFile(path: string): Buffer | undefined {
   try {
     const { uid, mode } = fstatSync(file);
     const plain = (mode & constants.S_IFMT) === constants.S_IFREG;
-    return plain && uid === process.getuid?.() && (mode & 0o022) === 0 ? readFileSync(file) : undefined;
+    return plain && uid === process.getuid?.() && (mode & 0o077) === 0 ? readFileSync(file) : undefined;
   } finally {
     closeSync(file);
   }

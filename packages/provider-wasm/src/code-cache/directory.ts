@@ -1,25 +1,46 @@
-import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { lstatSync, mkdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
+
+/** Where compiled code is kept, or why it is kept nowhere. */
+export type CodeCacheDirectory = { readonly path: string } | { readonly refused: string };
+
+const [writableByOthers, openToOthers, sticky] = [0o022, 0o077, 0o1000];
 
 /**
- * The directory for compiled code, made where it is missing. Undefined where none can be trusted: it must be this
- * user's, and nobody else's to read or write. Windows has no such modes, and so no cache.
+ * The directory for compiled code, made where it is missing. It must be this user's, nobody else's to read or write,
+ * and at no place where somebody else could put another one in its stead.
+ * @param chosen Absolute path; default: in the user's caches.
  */
-export function codeCacheDirectory(chosen: string | undefined): string | undefined {
-  if (!process.getuid) return undefined;
-  const path = chosen ?? join(userCaches(), "sandkit", "wasm");
-  // Node takes these in its permission flags for more than a name.
-  if (!isAbsolute(path) || /[,*]/.test(path)) return undefined;
+export function codeCacheDirectory(chosen = join(userCaches(), "sandkit", "wasm")): CodeCacheDirectory {
+  const refused = (reason: string) => ({ refused: `${chosen} ${reason}` });
+  const user = process.getuid?.();
+  if (user === undefined) return refused("cannot be told to be closed to other users on this system");
+  if (!isAbsolute(chosen)) return refused("is no absolute path");
+  if (/[,*]/.test(chosen))
+    return refused("has a comma or an asterisk in its name, which Node's permission flags cannot take");
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    const info = lstatSync(path);
-    const own = info.isDirectory() && info.uid === process.getuid() && (info.mode & 0o077) === 0;
-    return own ? realpathSync(path) : undefined;
-  } catch {
-    // No home, or none that can be written: everything is compiled each time.
-    return undefined;
+    mkdirSync(chosen, { recursive: true, mode: 0o700 });
+    const info = lstatSync(chosen);
+    if (!info.isDirectory()) return refused("is no directory of its own");
+    if (info.uid !== user) return refused("belongs to another user");
+    if ((info.mode & openToOthers) !== 0) return refused("is open to other users: chmod 700");
+    const path = realpathSync(chosen);
+    const loose = parents(path).find((parent) => isLoose(statSync(parent), user));
+    return loose === undefined ? { path } : refused(`can be replaced by other users, who may write to ${loose}`);
+  } catch (error) {
+    return refused(`cannot be used: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+function parents(path: string): string[] {
+  const parent = dirname(path);
+  return parent === path ? [] : [parent, ...parents(parent)];
+}
+
+/** Whether others than this user and root may rename what lies in a directory. */
+function isLoose({ uid, mode }: Stats, user: number): boolean {
+  return (uid !== user && uid !== 0) || ((mode & writableByOthers) !== 0 && (mode & sticky) === 0);
 }
 
 function userCaches(): string {

@@ -13,7 +13,6 @@ import random
 import re
 import statistics
 import string
-import time
 
 
 @dataclasses.dataclass(order=True)
@@ -121,9 +120,6 @@ def compile_work(n):
     return namespace["result"], datetime.datetime(2024, 1, 1) + datetime.timedelta(days=n)
 
 
-end = time.monotonic() + 4
-rounds = 0
-while time.monotonic() < end or rounds < 5:
-    rounds += 1
+for rounds in range(ROUNDS):
     fibonacci(15), cached(200), primes(3000)
     text_work(rounds), data_work(), number_work(), failure_work(), generators(), compile_work(rounds)
