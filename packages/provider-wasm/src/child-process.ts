@@ -1,9 +1,12 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { SandboxError } from "@sandkit/core";
 import type { Artifacts } from "./artifacts.js";
 import { type CallContext, childError, lostError, providerName } from "./errors.js";
+import { type HardeningLevel, startHardened } from "./hardening/hardening.js";
 import { Heartbeat } from "./heartbeat.js";
+import { mostMemoryMiB } from "./memory-limits.js";
 import { nodeFlags } from "./node-flags.js";
 import type {
   CallName,
@@ -38,6 +41,9 @@ const longestStartMs = 60_000;
 
 /** How a child is started. */
 export interface StartOptions {
+  readonly hardening: HardeningLevel;
+  /** The most that its files will take, in MiB. */
+  readonly diskMiB: number;
   readonly signal?: AbortSignal | undefined;
   /** True: its start does not keep the caller's program alive. */
   readonly background?: boolean | undefined;
@@ -65,9 +71,8 @@ export class SandboxChild {
   /** Resolves when the process is gone. */
   readonly exited: Promise<void>;
 
-  private constructor(artifacts: Artifacts, options: ChildOptions) {
-    this.#process = fork(join(artifacts.directory, "child.mjs"), [JSON.stringify(options)], {
-      execArgv: nodeFlags(artifacts, options.codeCache === undefined ? [] : [options.codeCache]),
+  private constructor([program = "", ...args]: readonly string[]) {
+    this.#process = spawn(program, args, {
       env: {},
       cwd: "/",
       serialization: "advanced",
@@ -88,9 +93,10 @@ export class SandboxChild {
         if (this.#process.pid === undefined) resolve();
       });
       this.#process.on("exit", (code, signal) => {
-        this.#lose(`its process ended with ${signal ?? `exit code ${code}`}`);
-        resolve();
+        this.#lose(`its process ended with ${signal ?? endOf(code)}`);
       });
+      // Behind a wall the first process is not the one that holds the sandbox: that is gone when its streams are.
+      this.#process.on("close", () => resolve());
     });
   }
 
@@ -98,13 +104,25 @@ export class SandboxChild {
    * Starts the child and waits until it can be claimed.
    * @throws SandboxError `UNAVAILABLE` with what the child said, or the signal's reason
    */
-  static async start(
+  static start(
     artifacts: Artifacts,
     options: ChildOptions,
-    { signal, background = false }: StartOptions,
+    { hardening, diskMiB, ...start }: StartOptions,
+  ): Promise<SandboxChild> {
+    const readable = options.codeCache === undefined ? [] : [options.codeCache];
+    const flags = nodeFlags(artifacts, readable);
+    const program = [process.execPath, ...flags, join(artifacts.directory, "child.mjs"), JSON.stringify(options)];
+    const dataMiB = mostMemoryMiB(options.maxWorkers + options.warmWorkers, options.memoryMiB, diskMiB);
+    const launch = { command: program, artifacts, readable, dataMiB };
+    return startHardened(hardening, launch, (command) => SandboxChild.#start(command, start));
+  }
+
+  static async #start(
+    command: readonly string[],
+    { signal, background = false }: Pick<StartOptions, "signal" | "background">,
   ): Promise<SandboxChild> {
     signal?.throwIfAborted();
-    const child = new SandboxChild(artifacts, options);
+    const child = new SandboxChild(command);
     if (background) child.#holdLoop();
     const ready = new Promise<void>((resolve) => {
       child.#onReady = (cached) => {
@@ -269,4 +287,10 @@ export class SandboxChild {
       operation: "create",
     });
   }
+}
+
+/** A wall tells the signal that has ended the process behind it as a shell does. */
+function endOf(code: number | null): string {
+  const signal = Object.entries(constants.signals).find(([, number]) => code === 128 + number)?.[0];
+  return signal ?? `exit code ${code}`;
 }

@@ -12,7 +12,7 @@ import type { WasmOptions } from "./options.js";
 import type { ChildOptions, SandboxSettings } from "./protocol.js";
 
 /** What is fixed when a child starts, and so tells one kind of pooled child from another. */
-type Birth = Pick<ChildOptions, "memoryMiB">;
+type Birth = Pick<ChildOptions, "memoryMiB"> & Pick<SandboxSettings, "diskMiB">;
 
 /** What a sandbox needs of its child. */
 interface ChildRequest extends Birth, SandboxSettings {
@@ -26,30 +26,30 @@ export class Children {
   readonly #options: WasmOptions;
   readonly #pool: Pool<Birth, SandboxChild> | undefined;
 
-  /** @param firstMemoryMiB Of the children that the pool holds before any were asked for. */
-  constructor(options: WasmOptions, firstMemoryMiB: number) {
+  /** @param first The children that the pool holds before any were asked for. */
+  constructor(options: WasmOptions, first: Birth) {
     this.#options = options;
     if (!options.pool) return;
     this.#pool = new Pool({
       size: options.pool.size,
-      keyOf: ({ memoryMiB }) => `${memoryMiB}`,
-      make: (birth, signal) => this.#start(birth, { signal, background: true }),
+      keyOf: ({ memoryMiB, diskMiB }) => `${memoryMiB}/${diskMiB}`,
+      make: (birth, signal) => this.#start(birth, signal, true),
       gone: (child) => child.exited,
       dispose: (child) => child.destroy(),
     });
-    this.#pool.keep({ memoryMiB: firstMemoryMiB });
+    this.#pool.keep(first);
   }
 
   /** A child that nobody has used: from the pool, or a new one. */
   async take({ sandboxId, memoryMiB, diskMiB, workdir, signal, onProgress }: ChildRequest): Promise<SandboxChild> {
     const settings = { diskMiB, workdir };
     for (;;) {
-      const pooled = await this.#pool?.claim({ memoryMiB }, signal);
+      const pooled = await this.#pool?.claim({ memoryMiB, diskMiB }, signal);
       if (!pooled) break;
       if (await pooled.claim(sandboxId, settings)) return pooled;
     }
     onProgress?.("starting the sandbox's process");
-    const child = await this.#start({ memoryMiB }, { signal });
+    const child = await this.#start({ memoryMiB, diskMiB }, signal);
     if (await child.claim(sandboxId, settings)) return child;
     throw lostError(child.lost ?? "its process does not answer", { operation: "create", sandboxId });
   }
@@ -59,7 +59,12 @@ export class Children {
     await this.#pool?.drain();
   }
 
-  async #start({ memoryMiB }: Birth, start: StartOptions): Promise<SandboxChild> {
+  async #start(
+    { memoryMiB, diskMiB }: Birth,
+    signal: AbortSignal | undefined,
+    background = false,
+  ): Promise<SandboxChild> {
+    const start = { signal, background, diskMiB, hardening: this.#options.hardening ?? "auto" };
     const artifacts = findArtifacts();
     const options: ChildOptions = {
       pyodide: artifacts.pyodide,
@@ -67,7 +72,7 @@ export class Children {
       memoryMiB,
       maxWorkers: maxConcurrentExec,
       warmWorkers: this.#options.warmWorkers ?? 1,
-      warmFirst: start.background === true,
+      warmFirst: background,
     };
     const path = this.#codeCache(artifacts, memoryMiB);
     if (path === undefined) return SandboxChild.start(artifacts, options, start);

@@ -17,6 +17,10 @@ export const optionsSchema = z
       })
       .optional()
       .meta({ description: "Sandboxes started ahead of time, each handed out once; default none" }),
+    hardening: z.enum(["auto", "portable", "required"]).optional().meta({
+      description:
+        "Isolation by the operating system besides: the strongest that works (auto, the default), none (portable), or fail without (required)",
+    }),
     codeCache: z
       .union([z.literal(false), z.string().min(1)])
       .optional()

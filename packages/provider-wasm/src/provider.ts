@@ -11,12 +11,15 @@ import { wasmCapabilities } from "./capabilities.js";
 import { Children } from "./children.js";
 import { codeCacheDirectory } from "./code-cache/directory.js";
 import { providerName, refusal } from "./errors.js";
+import { describeRefused, describeWall, findHardening, hardeningFix } from "./hardening/hardening.js";
 import { permissionFlag } from "./node-flags.js";
 import { optionsSchema, type WasmOptions } from "./options.js";
 import { WasmSession } from "./session.js";
 
 const templates = ["python", "python-3.14"];
 const defaultWorkdir = "/workspace";
+/** For a process that only tells its version. */
+const probeMiB = 1024;
 const [defaultMemoryMiB, defaultDiskMiB] = [512, 256];
 
 /**
@@ -28,7 +31,7 @@ export function wasm(options: WasmOptions = {}): Provider {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success) throw refusal("INVALID", `options of wasm(): ${describeIssues(parsed.error)}`, "wasm");
   const { memoryMiB = defaultMemoryMiB, diskMiB = defaultDiskMiB } = parsed.data;
-  const children = new Children(parsed.data, memoryMiB);
+  const children = new Children(parsed.data, { memoryMiB, diskMiB });
   const registry = new SessionRegistry(providerName);
   const start = async (sandboxId: string, create: CreateOptions) => {
     const { workdir = defaultWorkdir, resources, signal, onProgress } = create;
@@ -49,7 +52,7 @@ export function wasm(options: WasmOptions = {}): Provider {
     create: (create) => registry.create(create, ({ id }) => start(id, create)),
     attach: (ref) => registry.attach(ref),
     list: (list) => registry.list(list),
-    check: async () => check(parsed.data),
+    check: () => check(parsed.data),
     close: () => children.close(),
   });
 }
@@ -74,7 +77,7 @@ function validate({ template, image, resources, workdir, native }: CreateOptions
   }
 }
 
-function check({ codeCache }: WasmOptions): CheckResult {
+async function check({ codeCache, hardening = "auto" }: WasmOptions): Promise<CheckResult> {
   const artifacts = findArtifacts();
   const missing = missingArtifact(artifacts);
   if (missing !== undefined) {
@@ -88,10 +91,14 @@ function check({ codeCache }: WasmOptions): CheckResult {
   if (codeCache && "refused" in directory) {
     return { ok: false, detail: `option "codeCache": ${directory.refused}`, fix: ["leave the option out"] };
   }
+  const hardened = await findHardening(hardening, { artifacts, command: [], readable: [], dataMiB: probeMiB });
+  if (hardening === "required" && !hardened.wall) {
+    return { ok: false, detail: `option "hardening": ${describeRefused(hardened)}`, fix: hardeningFix };
+  }
   const node = `Node ${process.versions.node} with ${permissionFlag()}`;
   const kept = "path" in directory ? `kept in ${directory.path}` : `not kept: ${directory.refused}`;
   return {
     ok: true,
-    detail: `Pyodide ${pyodideVersion} with snapshot, ${node}; isolation: WebAssembly in a locked process; compiled code ${kept}`,
+    detail: `Pyodide ${pyodideVersion} with snapshot, ${node}; isolation: WebAssembly in a locked process, ${describeWall(hardened)}; compiled code ${kept}`,
   };
 }

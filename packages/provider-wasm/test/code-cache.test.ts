@@ -37,7 +37,7 @@ async function takes(codeCache: string): Promise<boolean> {
       warmFirst: true,
       codeCache,
     },
-    {},
+    { hardening: "portable", diskMiB: 256 },
   );
   await child.destroy();
   return child.cached;

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, realpathSync, type Stats, statSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
@@ -20,7 +20,7 @@ export function codeCacheDirectory(chosen = join(userCaches(), "sandkit", "wasm"
   if (/[,*]/.test(chosen))
     return refused("has a comma or an asterisk in its name, which Node's permission flags cannot take");
   try {
-    mkdirSync(chosen, { recursive: true, mode: 0o700 });
+    makeDirectories(chosen);
     const info = lstatSync(chosen);
     if (!info.isDirectory()) return refused("is no directory of its own");
     if (info.uid !== user) return refused("belongs to another user");
@@ -30,6 +30,18 @@ export function codeCacheDirectory(chosen = join(userCaches(), "sandkit", "wasm"
     return loose === undefined ? { path } : refused(`can be replaced by other users, who may write to ${loose}`);
   } catch (error) {
     return refused(`cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** One by one: all at once, Node 20 goes on for ever where none can be made, as in `/proc`. */
+function makeDirectories(path: string): void {
+  if (existsSync(path)) return;
+  makeDirectories(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been faster.
+    if (!existsSync(path)) throw error;
   }
 }
 
