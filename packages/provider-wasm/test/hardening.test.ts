@@ -69,7 +69,9 @@ describe.runIf(process.platform === "linux")("behind", () => {
     const facts = JSON.parse(
       await behind(bubblewrap, `${port}`, `${process.pid}`, "/tmp/x", "/x", "/dev/shm/x", "/dev/x"),
     );
-    expect(facts).toMatchObject({ ...own, passwd: "ENOENT", written: ["ENOENT", "EROFS", "EROFS", "EROFS"] });
+    expect(facts).toMatchObject({ ...own, passwd: "ENOENT" });
+    // There is a /tmp when Node itself lies below it.
+    expect(facts.written).toEqual([expect.stringMatching(/^(?:ENOENT|EROFS)$/), "EROFS", "EROFS", "EROFS"]);
     expect(facts.processes).toBeLessThanOrEqual(2);
   });
 
