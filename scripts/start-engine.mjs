@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { installMissing } from "./debian-packages.mjs";
 import { findEngine } from "./engine-api.mjs";
-import { runCommand } from "./run-command.mjs";
-import { wait } from "./set-up.mjs";
 
 export const engineLog = "/var/log/sandkit-dockerd.log";
 const patienceMs = 60_000;
@@ -17,14 +16,7 @@ const remedies = [
 
 /** Installs Debian's engine and what builds images for it, where they are missing. */
 export async function installEngine() {
-  const missing = [];
-  if ((await runCommand(["dockerd", "--version"])).code !== 0) missing.push("docker.io");
-  if ((await runCommand(["mmdebstrap", "--version"])).code !== 0) missing.push("mmdebstrap");
-  if (missing.length === 0) return;
-  const env = { DEBIAN_FRONTEND: "noninteractive" };
-  const install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", ...missing];
-  await wait("updating the package lists (apt-get update)", ["apt-get", "update", "-qq"]);
-  await wait(`installing ${missing.join(" and ")} (apt-get)`, install, { env });
+  await installMissing({ dockerd: "docker.io", mmdebstrap: "mmdebstrap" });
 }
 
 /**

@@ -1,4 +1,5 @@
 // npm test [-- vitest arguments]: sets up what is missing, then runs every test.
+import { canInstall, installMissing, isSetUpWanted } from "./debian-packages.mjs";
 import { ensureEngine } from "./engine.mjs";
 import { ensurePython } from "./python.mjs";
 import { runCommand, tool } from "./run-command.mjs";
@@ -6,6 +7,8 @@ import { setUp } from "./set-up.mjs";
 
 const args = process.argv.slice(2);
 await ensurePython();
+// Without it the tests of what the operating system isolates by are skipped, each with its reason.
+if (isSetUpWanted && (await canInstall())) await installMissing({ bwrap: "bubblewrap" });
 await setUp();
 try {
   const { env, skipped } = await ensureEngine(args);

@@ -4,7 +4,7 @@ import { base } from "../../tsup.base.js";
 
 export default defineConfig({
   ...base,
-  entry: ["src/index.ts", "src/conformance/index.ts"],
+  entry: ["src/index.ts", "src/kernel/cell-report.ts", "src/conformance/index.ts"],
   // Found beside the built module, as they are beside the source: the probe programs of the suite, and what runs in boxes.
   onSuccess: async () => {
     await cp("src/conformance/programs", "dist/conformance/programs", { recursive: true });

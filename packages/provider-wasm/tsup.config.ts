@@ -15,7 +15,12 @@ export default defineConfig([
   { ...base, entry: ["src/index.ts"], clean: false },
   {
     ...alone,
-    entry: { child: "src/broker/child.ts", worker: "src/worker/worker.ts", "build-snapshot": "src/snapshot/build.ts" },
+    entry: {
+      child: "src/broker/child.ts",
+      worker: "src/worker/worker.ts",
+      "build-code-cache": "src/code-cache/build.ts",
+      "build-snapshot": "src/snapshot/build.ts",
+    },
   },
   {
     ...alone,

@@ -43,6 +43,7 @@ export type {
 } from "./options.js";
 export { describeIssues } from "./options.js";
 export { ownerLabel, ownerState } from "./owner.js";
+export { Pool, type PoolOptions } from "./pool.js";
 export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
 export { exitStatus } from "./result.js";

@@ -52,6 +52,12 @@ export interface Provider<Native = unknown> {
 
   /** Tells whether the backend can be used from here, and if not, how to fix it. Never throws. */
   check(): Promise<CheckResult>;
+
+  /**
+   * Ends what the provider keeps ready for sandboxes to come. Living sandboxes go on, and more can be created. Never
+   * needed for the program to end. Idempotent.
+   */
+  close?(): Promise<void>;
 }
 
 export interface AttachOptions {

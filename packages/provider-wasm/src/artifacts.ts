@@ -25,7 +25,13 @@ export function findArtifacts(): Artifacts {
 
 /** What is missing in the build; undefined when it is complete. */
 export function missingArtifact({ directory }: Artifacts): string | undefined {
-  return ["child.mjs", "worker.mjs", "realm.js", "snapshot.json", "snapshot.bin"].find(
-    (name) => !existsSync(join(directory, name)),
-  );
+  return [
+    "child.mjs",
+    "worker.mjs",
+    "realm.js",
+    "snapshot.json",
+    "snapshot.bin",
+    "build-code-cache.mjs",
+    "warm_up.py",
+  ].find((name) => !existsSync(join(directory, name)));
 }

@@ -1,10 +1,23 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { SandboxError } from "@sandkit/core";
 import type { Artifacts } from "./artifacts.js";
 import { type CallContext, childError, lostError, providerName } from "./errors.js";
+import { type HardeningLevel, startHardened } from "./hardening/hardening.js";
 import { Heartbeat } from "./heartbeat.js";
-import type { CallName, Calls, ChildOptions, FromChild, JobExit, OutputStream, ToChild } from "./protocol.js";
+import { mostMemoryMiB } from "./memory-limits.js";
+import { nodeFlags } from "./node-flags.js";
+import type {
+  CallName,
+  Calls,
+  ChildOptions,
+  FromChild,
+  JobExit,
+  OutputStream,
+  SandboxSettings,
+  ToChild,
+} from "./protocol.js";
 
 /** Who is told what one job does. */
 export interface JobObserver {
@@ -21,11 +34,25 @@ interface PendingCall {
 }
 
 const keptStderr = 4000;
+/** An idle child takes a claim in a millisecond; one that needs this long is stopped or stuck. */
+const longestClaimMs = 3_000;
+/** A start takes half a second, and a machine that starts fifty at once some seconds more. */
+const longestStartMs = 60_000;
+
+/** How a child is started. */
+export interface StartOptions {
+  readonly hardening: HardeningLevel;
+  /** The most that its files will take, in MiB. */
+  readonly diskMiB: number;
+  readonly signal?: AbortSignal | undefined;
+  /** True: its start does not keep the caller's program alive. */
+  readonly background?: boolean | undefined;
+}
 
 /** The locked child process of one sandbox, and the calls to it. */
 export class SandboxChild {
   readonly #process: ChildProcess;
-  readonly #sandboxId: string;
+  #sandboxId = "(unclaimed)";
   readonly #calls = new Map<number, PendingCall>();
   readonly #jobs = new Map<string, JobObserver>();
   readonly #heartbeat = new Heartbeat(
@@ -39,14 +66,13 @@ export class SandboxChild {
   #stderr = "";
   #lost: string | undefined;
   #ending = false;
-  #onReady: (() => void) | undefined;
+  #onReady: ((cached: boolean) => void) | undefined;
+  #cached = false;
   /** Resolves when the process is gone. */
   readonly exited: Promise<void>;
 
-  private constructor(artifacts: Artifacts, options: ChildOptions, sandboxId: string) {
-    this.#sandboxId = sandboxId;
-    this.#process = fork(join(artifacts.directory, "child.mjs"), [JSON.stringify(options)], {
-      execArgv: nodeFlags(artifacts),
+  private constructor([program = "", ...args]: readonly string[]) {
+    this.#process = spawn(program, args, {
       env: {},
       cwd: "/",
       serialization: "advanced",
@@ -67,30 +93,52 @@ export class SandboxChild {
         if (this.#process.pid === undefined) resolve();
       });
       this.#process.on("exit", (code, signal) => {
-        this.#lose(`its process ended with ${signal ?? `exit code ${code}`}`);
-        resolve();
+        this.#lose(`its process ended with ${signal ?? endOf(code)}`);
       });
+      // Behind a wall the first process is not the one that holds the sandbox: that is gone when its streams are.
+      this.#process.on("close", () => resolve());
     });
   }
 
   /**
-   * Starts the child and waits until it takes calls.
+   * Starts the child and waits until it can be claimed.
    * @throws SandboxError `UNAVAILABLE` with what the child said, or the signal's reason
    */
-  static async start(
+  static start(
     artifacts: Artifacts,
     options: ChildOptions,
-    sandboxId: string,
-    signal: AbortSignal | undefined,
+    { hardening, diskMiB, ...start }: StartOptions,
+  ): Promise<SandboxChild> {
+    const readable = options.codeCache === undefined ? [] : [options.codeCache];
+    const flags = nodeFlags(artifacts, readable);
+    const program = [process.execPath, ...flags, join(artifacts.directory, "child.mjs"), JSON.stringify(options)];
+    const dataMiB = mostMemoryMiB(options.maxWorkers + options.warmWorkers, options.memoryMiB, diskMiB);
+    const launch = { command: program, artifacts, readable, dataMiB };
+    return startHardened(hardening, launch, (command) => SandboxChild.#start(command, start));
+  }
+
+  static async #start(
+    command: readonly string[],
+    { signal, background = false }: Pick<StartOptions, "signal" | "background">,
   ): Promise<SandboxChild> {
     signal?.throwIfAborted();
-    const child = new SandboxChild(artifacts, options, sandboxId);
+    const child = new SandboxChild(command);
+    if (background) child.#holdLoop();
     const ready = new Promise<void>((resolve) => {
-      child.#onReady = resolve;
+      child.#onReady = (cached) => {
+        child.#cached = cached;
+        resolve();
+      };
     });
     const onAbort = () => void child.destroy();
     signal?.addEventListener("abort", onAbort);
+    const timer = setTimeout(() => {
+      child.#lose(`it was not ready in ${longestStartMs / 1000} s`);
+      void child.destroy();
+    }, longestStartMs);
+    if (background) timer.unref();
     await Promise.race([ready, child.exited]);
+    clearTimeout(timer);
     signal?.removeEventListener("abort", onAbort);
     if (signal?.aborted || child.#lost !== undefined) {
       await child.destroy();
@@ -99,6 +147,33 @@ export class SandboxChild {
     }
     child.#holdLoop();
     return child;
+  }
+
+  /** Makes it the sandbox of its user. False when it is dead or does not answer: then it has been ended. */
+  async claim(sandboxId: string, settings: SandboxSettings): Promise<boolean> {
+    this.#sandboxId = sandboxId;
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), longestClaimMs);
+    });
+    try {
+      const call = this.call("claim", [settings], { operation: "create", subject: settings.workdir });
+      if ((await Promise.race([call, silence])) !== false) return true;
+    } catch (error) {
+      if (this.#lost === undefined) {
+        await this.destroy();
+        throw error;
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+    await this.destroy();
+    return false;
+  }
+
+  /** Whether its code was compiled before it started. */
+  get cached(): boolean {
+    return this.#cached;
   }
 
   get lost(): string | undefined {
@@ -155,7 +230,7 @@ export class SandboxChild {
     this.#heartbeat.heard();
     switch (message.type) {
       case "ready":
-        this.#onReady?.();
+        this.#onReady?.(message.cached);
         break;
       case "result":
         this.#take(message.id)?.resolve(message.value as never);
@@ -210,24 +285,12 @@ export class SandboxChild {
     return new SandboxError("UNAVAILABLE", `the sandbox's process did not start (${this.#lost})${details}`, {
       provider: providerName,
       operation: "create",
-      sandboxId: this.#sandboxId,
     });
   }
 }
 
-/** The name of Node's permission flag in this version. */
-export function permissionFlag(): string {
-  return process.allowedNodeEnvironmentFlags.has("--permission") ? "--permission" : "--experimental-permission";
-}
-
-/** Read access to our files and Pyodide's, threads, and nothing else: no writing, no processes, no addons. */
-function nodeFlags({ directory, pyodide }: Artifacts): string[] {
-  return [
-    permissionFlag(),
-    `--allow-fs-read=${directory}/`,
-    `--allow-fs-read=${pyodide}/`,
-    "--allow-worker",
-    "--disallow-code-generation-from-strings",
-    "--no-warnings",
-  ];
+/** A wall tells the signal that has ended the process behind it as a shell does. */
+function endOf(code: number | null): string {
+  const signal = Object.entries(constants.signals).find(([, number]) => code === 128 + number)?.[0];
+  return signal ?? `exit code ${code}`;
 }

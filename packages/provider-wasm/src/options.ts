@@ -11,6 +11,23 @@ export const optionsSchema = z
       .max(8)
       .optional()
       .meta({ description: "Interpreters kept ready in each sandbox, about 50 MiB each; default 1" }),
+    pool: z
+      .strictObject({
+        size: z.int().min(1).max(64).meta({ description: "Sandboxes kept ready, about 100 MiB each" }),
+      })
+      .optional()
+      .meta({ description: "Sandboxes started ahead of time, each handed out once; default none" }),
+    hardening: z.enum(["auto", "portable", "required"]).optional().meta({
+      description:
+        "Isolation by the operating system besides: the strongest that works (auto, the default), none (portable), or fail without (required)",
+    }),
+    codeCache: z
+      .union([z.literal(false), z.string().min(1)])
+      .optional()
+      .meta({
+        description:
+          "Directory for compiled code, or false; default: in the user's cache, on Linux ~/.cache/sandkit/wasm",
+      }),
   })
   .meta({ description: "Python in WebAssembly, in one locked child process per sandbox" });
 

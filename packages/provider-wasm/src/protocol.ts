@@ -23,6 +23,9 @@ export type WriteFileOptions = Pick<WriteOptions, "mode" | "permissions"> & { re
 
 /** The calls that the caller's process makes to the child, by name: arguments and result. */
 export interface Calls {
+  /** Makes the child the sandbox of its user. Once, before any other call. */
+  claim: { args: [settings: SandboxSettings]; result: null };
+
   /** Answered with its process id once it has its turn. */
   start: { args: [id: string, job: Job, place: JobPlace]; result: number };
   /** Gives input; answered when it is accepted. */
@@ -65,7 +68,8 @@ export type ToChild =
 
 /** From the child to the caller's process. */
 export type FromChild =
-  | { readonly type: "ready" }
+  /** It can be claimed; whether it found its code compiled. */
+  | { readonly type: "ready"; readonly cached: boolean }
   | { readonly type: "pong" }
   | { readonly type: "result"; readonly id: number; readonly value: unknown }
   | { readonly type: "failure"; readonly id: number; readonly errno: string; readonly message: string }
@@ -87,10 +91,18 @@ export interface ChildOptions {
   /** Directory of our built files. */
   readonly artifacts: string;
   readonly memoryMiB: number;
-  readonly diskMiB: number;
-  readonly workdir: string;
   readonly maxWorkers: number;
   readonly warmWorkers: number;
+  /** True: it is ready only when its warm interpreters are. */
+  readonly warmFirst: boolean;
+  /** Where code that was compiled before may be found. */
+  readonly codeCache?: string | undefined;
+}
+
+/** What a sandbox gets when it has found its user; everything else is fixed from the start of its child. */
+export interface SandboxSettings {
+  readonly diskMiB: number;
+  readonly workdir: string;
 }
 
 /** Bytes of one stream that may be under way to the consumer before the program is held up. */

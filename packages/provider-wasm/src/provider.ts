@@ -7,15 +7,20 @@ import {
   SessionRegistry,
 } from "@sandkit/core";
 import { findArtifacts, missingArtifact, pyodideVersion } from "./artifacts.js";
-import { maxConcurrentExec, wasmCapabilities } from "./capabilities.js";
-import { permissionFlag, SandboxChild } from "./child-process.js";
+import { wasmCapabilities } from "./capabilities.js";
+import { Children } from "./children.js";
+import { codeCacheDirectory } from "./code-cache/directory.js";
 import { providerName, refusal } from "./errors.js";
+import { describeRefused, describeWall, findHardening, hardeningFix } from "./hardening/hardening.js";
+import { permissionFlag } from "./node-flags.js";
 import { optionsSchema, type WasmOptions } from "./options.js";
-import type { ChildOptions } from "./protocol.js";
 import { WasmSession } from "./session.js";
 
 const templates = ["python", "python-3.14"];
 const defaultWorkdir = "/workspace";
+/** For a process that only tells its version. */
+const probeMiB = 1024;
+const [defaultMemoryMiB, defaultDiskMiB] = [512, 256];
 
 /**
  * Python in WebAssembly on this machine: each sandbox is a child process without environment, files or processes of
@@ -25,33 +30,31 @@ const defaultWorkdir = "/workspace";
 export function wasm(options: WasmOptions = {}): Provider {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success) throw refusal("INVALID", `options of wasm(): ${describeIssues(parsed.error)}`, "wasm");
+  const { memoryMiB = defaultMemoryMiB, diskMiB = defaultDiskMiB } = parsed.data;
+  const children = new Children(parsed.data, { memoryMiB, diskMiB });
   const registry = new SessionRegistry(providerName);
+  const start = async (sandboxId: string, create: CreateOptions) => {
+    const { workdir = defaultWorkdir, resources, signal, onProgress } = create;
+    const child = await children.take({
+      sandboxId,
+      memoryMiB: resources?.memoryMiB ?? memoryMiB,
+      diskMiB: resources?.diskMiB ?? diskMiB,
+      workdir,
+      signal,
+      onProgress,
+    });
+    return new WasmSession(sandboxId, workdir, child, create);
+  };
   return defineProvider({
     name: providerName,
     capabilities: wasmCapabilities,
     validate,
-    create: (create) => registry.create(create, ({ id }) => start(id, create, parsed.data)),
+    create: (create) => registry.create(create, ({ id }) => start(id, create)),
     attach: (ref) => registry.attach(ref),
     list: (list) => registry.list(list),
-    check,
+    check: () => check(parsed.data),
+    close: () => children.close(),
   });
-}
-
-async function start(id: string, create: CreateOptions, defaults: WasmOptions): Promise<WasmSession> {
-  const artifacts = findArtifacts();
-  const workdir = create.workdir ?? defaultWorkdir;
-  const options: ChildOptions = {
-    pyodide: artifacts.pyodide,
-    artifacts: artifacts.directory,
-    memoryMiB: create.resources?.memoryMiB ?? defaults.memoryMiB ?? 512,
-    diskMiB: create.resources?.diskMiB ?? defaults.diskMiB ?? 256,
-    workdir,
-    maxWorkers: maxConcurrentExec,
-    warmWorkers: defaults.warmWorkers ?? 1,
-  };
-  create.onProgress?.("starting the sandbox's process");
-  const child = await SandboxChild.start(artifacts, options, id, create.signal);
-  return new WasmSession(id, workdir, child, create);
 }
 
 function validate({ template, image, resources, workdir, native }: CreateOptions): void {
@@ -74,7 +77,7 @@ function validate({ template, image, resources, workdir, native }: CreateOptions
   }
 }
 
-async function check(): Promise<CheckResult> {
+async function check({ codeCache, hardening = "auto" }: WasmOptions): Promise<CheckResult> {
   const artifacts = findArtifacts();
   const missing = missingArtifact(artifacts);
   if (missing !== undefined) {
@@ -84,9 +87,18 @@ async function check(): Promise<CheckResult> {
       fix: ["npm run build -w @sandkit/provider-wasm", "npm install @sandkit/provider-wasm"],
     };
   }
+  const directory = codeCache === false ? { refused: "by option" } : codeCacheDirectory(codeCache);
+  if (codeCache && "refused" in directory) {
+    return { ok: false, detail: `option "codeCache": ${directory.refused}`, fix: ["leave the option out"] };
+  }
+  const hardened = await findHardening(hardening, { artifacts, command: [], readable: [], dataMiB: probeMiB });
+  if (hardening === "required" && !hardened.wall) {
+    return { ok: false, detail: `option "hardening": ${describeRefused(hardened)}`, fix: hardeningFix };
+  }
   const node = `Node ${process.versions.node} with ${permissionFlag()}`;
+  const kept = "path" in directory ? `kept in ${directory.path}` : `not kept: ${directory.refused}`;
   return {
     ok: true,
-    detail: `Pyodide ${pyodideVersion} with snapshot, ${node}; isolation: WebAssembly in a locked process`,
+    detail: `Pyodide ${pyodideVersion} with snapshot, ${node}; isolation: WebAssembly in a locked process, ${describeWall(hardened)}; compiled code ${kept}`,
   };
 }

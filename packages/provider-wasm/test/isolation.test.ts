@@ -52,7 +52,6 @@ found = [] if buffer.byteLength <= 64 else [buffer.byteLength]`,
   "another path to the file system": "open('/tmp/../../../etc/passwd')\nfound = True",
 };
 
-let sandbox: Sandbox;
 let server: Server;
 let connections = 0;
 let port = 0;
@@ -64,14 +63,16 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   port = (server.address() as { port: number }).port;
-  sandbox = await createSandbox(wasm(), {});
 });
-afterAll(async () => {
-  await sandbox.destroy();
-  server.close();
-});
+afterAll(() => server.close());
 
-describe("what a guest cannot reach", () => {
+describe.each(["portable", "auto"] as const)("what a guest cannot reach, hardening %s", (hardening) => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await createSandbox(wasm({ hardening }), {});
+  });
+  afterAll(() => sandbox.destroy());
+
   for (const [name, code] of Object.entries(routes)) {
     it(name, async () => {
       const cell = await sandbox.runCode(

@@ -9,15 +9,7 @@ import { copyInto, openRealm } from "../src/worker/realm-host.js";
 /** A running realm as a worker makes it, stopped where it asks for its job, with Pyodide's own object caught. */
 async function stoppedRealm() {
   const { directory: artifacts, pyodide } = findArtifacts();
-  const assets = loadAssets({
-    artifacts,
-    pyodide,
-    memoryMiB: 512,
-    diskMiB: 1,
-    workdir: "/",
-    maxWorkers: 1,
-    warmWorkers: 0,
-  });
+  const { assets } = loadAssets({ artifacts, pyodide, memoryMiB: 512 });
   const { realm, global, create } = openRealm(assets.scripts, {
     call(operation) {
       if (operation === "job") throw new Error("stopped");

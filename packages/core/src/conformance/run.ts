@@ -61,6 +61,7 @@ export class ConformanceRun implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#dropShared();
+    await this.provider.close?.();
   }
 
   /** A skipped case must fail, and may: whatever it throws is what the skip is for. */

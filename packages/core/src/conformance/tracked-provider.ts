@@ -27,6 +27,7 @@ export function trackProvider(inner: Provider): TrackedProvider {
     list: (options) => inner.list(options),
     reap: (options) => inner.reap(options),
     check: () => inner.check(),
+    close: async () => inner.close?.(),
   };
   return {
     provider,

@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { codeCacheKey, readCodeCache } from "../code-cache/code-cache.js";
+import { deserializeModule } from "../code-cache/native-code.js";
 import type { ChildOptions } from "../protocol.js";
 import { readPythonSources } from "../python-sources.js";
 import type { SnapshotInfo } from "../snapshot/snapshot.js";
@@ -7,24 +9,44 @@ import type { WorkerAssets } from "../worker/worker.js";
 import { limitMemory } from "./wasm-memory.js";
 
 /** What all workers of a sandbox are made from. */
-export type SharedAssets = Omit<WorkerAssets, "link" | "wantCaches" | "caches">;
+export type SharedAssets = Omit<WorkerAssets, "caches" | "wantCaches">;
+
+/** The assets, and what of them was compiled before. */
+interface LoadedAssets {
+  readonly assets: SharedAssets;
+  readonly caches: ScriptCaches;
+  /** Names the code cache that fits. */
+  readonly key: string;
+  /** Whether it was there. */
+  readonly cached: boolean;
+}
 
 const pagesPerMiB = 16;
 
-/** Reads Pyodide and our snapshot of it, and compiles the interpreter with its memory capped. */
-export function loadAssets({ pyodide, artifacts, memoryMiB }: ChildOptions): SharedAssets {
+/** Reads Pyodide and our snapshot of it, and compiles the interpreter with its memory capped, or takes it as compiled. */
+export function loadAssets({
+  pyodide,
+  artifacts,
+  memoryMiB,
+  codeCache,
+}: Pick<ChildOptions, "pyodide" | "artifacts" | "memoryMiB" | "codeCache">): LoadedAssets {
   const snapshot = JSON.parse(readFileSync(`${artifacts}/snapshot.json`, "utf8")) as SnapshotInfo;
-  const { module, initialPages } = limitMemory(readFileSync(`${pyodide}/pyodide.asm.wasm`), memoryMiB * pagesPerMiB);
-  const sources = readPythonSources(pyodide);
-  return {
-    module: new WebAssembly.Module(module),
-    scripts: { realm: readFileSync(`${artifacts}/realm.js`, "utf8"), ...sources },
-    stdlib: shared(readFileSync(`${pyodide}/python_stdlib.zip`)),
+  const wasm = limitMemory(readFileSync(`${pyodide}/pyodide.asm.wasm`), memoryMiB * pagesPerMiB);
+  const scripts = { realm: readFileSync(`${artifacts}/realm.js`, "utf8"), ...readPythonSources(pyodide) };
+  const key = codeCacheKey({ scripts, snapshot }, wasm.module, memoryMiB);
+  const cache = codeCache === undefined ? undefined : readCodeCache(codeCache, key);
+  const module = cache?.native && deserializeModule(cache.native, wasm.module);
+  const assets: SharedAssets = {
+    module: module ?? new WebAssembly.Module(wasm.module),
+    scripts,
+    stdlib: readShared(`${pyodide}/python_stdlib.zip`),
     lock: emptyLock(readFileSync(`${pyodide}/pyodide-lock.json`, "utf8")),
     snapshot,
-    pages: shared(readFileSync(`${artifacts}/snapshot.bin`)),
-    growPages: Math.max(0, snapshot.size / 65_536 - initialPages),
+    pages: readShared(`${artifacts}/snapshot.bin`),
+    growPages: Math.max(0, snapshot.size / 65_536 - wasm.initialPages),
   };
+  const caches = cache?.scripts ?? shippedCaches(artifacts, snapshot);
+  return { assets, caches, key, cached: cache !== undefined };
 }
 
 /** Pyodide wants a lock file of its own version; without packages there is nothing to look up. */
@@ -34,14 +56,24 @@ export function emptyLock(lock: string): string {
 }
 
 /** Caches of compiled scripts, which the build leaves for its own version of V8; none for another. */
-export function loadCaches({ artifacts }: ChildOptions, { snapshot }: SharedAssets): ScriptCaches {
-  if (snapshot.v8 !== process.versions.v8) return {};
+function shippedCaches(artifacts: string, { v8 }: SnapshotInfo): ScriptCaches {
+  if (v8 !== process.versions.v8) return {};
   const read = (name: keyof ScriptCaches) => readFileSync(`${artifacts}/${name}.cache`);
   return { realm: read("realm"), loader: read("loader"), runtime: read("runtime") };
 }
 
-function shared(bytes: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  copy.set(bytes);
-  return copy;
+/** The bytes of a file in memory that all workers see. */
+function readShared(path: string): Uint8Array {
+  const file = openSync(path, "r");
+  try {
+    const bytes = new Uint8Array(new SharedArrayBuffer(fstatSync(file).size));
+    for (let read = 0; read < bytes.length; ) {
+      const count = readSync(file, bytes, read, bytes.length - read, read);
+      if (count === 0) throw new Error(`${path} became shorter while it was read`);
+      read += count;
+    }
+    return bytes;
+  } finally {
+    closeSync(file);
+  }
 }

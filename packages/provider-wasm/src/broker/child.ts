@@ -3,7 +3,7 @@
  * caller's process; guest code runs in worker threads only. The process ends with its parent.
  */
 import type { CallName, Calls, ChildOptions, FromChild, ToChild } from "../protocol.js";
-import { loadAssets, loadCaches } from "./assets.js";
+import { loadAssets } from "./assets.js";
 import { FileError } from "./file-error.js";
 import { FileSystem } from "./filesystem.js";
 import { HostFiles } from "./host-files.js";
@@ -16,28 +16,34 @@ type Handlers = {
   readonly [Name in CallName]: (...args: Calls[Name]["args"]) => Calls[Name]["result"] | Promise<Calls[Name]["result"]>;
 };
 
+const mebibyte = 1024 * 1024;
 const directories = ["/workspace", "/app", "/tmp", "/tools", "/home/user"];
 
 // Nothing may outlive the caller, however busy the workers are.
-process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+const end = () => process.kill(process.pid, "SIGKILL");
+process.on("disconnect", end);
+// It may have gone before there was anybody to notice.
+if (!process.connected) end();
 // Ctrl-C in a terminal reaches the whole group; what it means for the sandbox is the caller's to say.
 process.on("SIGINT", () => undefined);
 
 const options = JSON.parse(process.argv[2] ?? "{}") as ChildOptions;
-const files = new FileSystem(options.diskMiB * 1024 * 1024);
-for (const path of [...directories, options.workdir]) ensureDirectory(files, path);
+const files = new FileSystem(mebibyte);
+for (const path of directories) ensureDirectory(files, path);
 ensureDirectory(files, "/tmp").mode = 0o1777;
 
 const hostFiles = new HostFiles(files);
-const assets = loadAssets(options);
-const jobs = new Jobs(options, assets, loadCaches(options, assets), files, listen);
+const jobs = new Jobs(options, files, listen);
+const { assets, caches, cached } = loadAssets(options);
+jobs.supply(assets, caches);
 watchMemory(jobs, options.memoryMiB, () => files.quota.used);
 process.on("message", (message: ToChild) => {
   if (message.type === "ping") send({ type: "pong" });
   else if (message.type === "taken") jobs.get(message.job)?.taken(message.stream, message.bytes);
   else void answer(message);
 });
-send({ type: "ready" });
+if (options.warmFirst) await jobs.warmed();
+send({ type: "ready", cached });
 
 function listen(id: string): Omit<JobListener, "started"> {
   return {
@@ -69,6 +75,11 @@ function handlers(): Handlers {
     return null;
   };
   return {
+    claim: ({ diskMiB, workdir }) =>
+      done(() => {
+        files.quota.limit = diskMiB * mebibyte;
+        ensureDirectory(files, workdir);
+      }),
     start: (id, job, place) => jobs.start(id, job, place),
     write: (id, bytes) => onJob(id, (job) => job.write(bytes)),
     closeInput: (id) => onJob(id, (job) => job.closeInput()),

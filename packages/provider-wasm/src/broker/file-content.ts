@@ -3,7 +3,8 @@ import { FileError } from "./file-error.js";
 /** Counts the bytes that all files of a sandbox take, and refuses what is beyond. */
 export class Quota {
   #used = 0;
-  readonly limit: number;
+  /** In bytes. */
+  limit: number;
 
   constructor(limit: number) {
     this.limit = limit;

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { BrokerEnd, type LinkRequest } from "../link.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
-import type { WorkerAssets, WorkerMessage } from "../worker/worker.js";
+import type { WorkerAssets, WorkerMessage, WorkerStart } from "../worker/worker.js";
 import type { SharedAssets } from "./assets.js";
 
 /** Who is told what a worker does. */
@@ -36,9 +36,18 @@ export class GuestWorker {
   /** The call by which it asks for its job, while it has none. */
   #waiting: LinkRequest | undefined;
   #signals: Int32Array | undefined;
+  /** Resolves when the interpreter has asked for its job, or the thread has ended. */
+  readonly settled: Promise<void>;
+  #settle: () => void = () => undefined;
 
-  constructor(script: string, assets: SharedAssets, caches: ScriptCaches, onCaches?: (caches: ScriptCaches) => void) {
-    const workerData: WorkerAssets = { ...assets, caches, link: this.link.memory, wantCaches: onCaches !== undefined };
+  #onCaches: ((caches: ScriptCaches) => void) | undefined;
+
+  /** Starts the thread, which then waits to be supplied. */
+  constructor(script: string) {
+    const workerData: WorkerStart = { link: this.link.memory };
+    this.settled = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
     this.#worker = new Worker(script, {
       workerData,
       env: {},
@@ -52,14 +61,21 @@ export class GuestWorker {
     // Nothing of a worker's own stdout and stderr is for the user: the guest's output comes by the ring.
     this.#worker.stdout.resume();
     this.#worker.stderr.resume();
-    this.#worker.on("message", (message: WorkerMessage) => this.#receive(message, onCaches));
+    this.#worker.on("message", (message: WorkerMessage) => this.#receive(message));
     this.#worker.on("error", (error: Error & { code?: string }) => {
       this.#error = { oom: error.code === "ERR_WORKER_OUT_OF_MEMORY", error: error.message };
     });
     this.#worker.on("exit", () => {
       this.#end = this.#error ?? { oom: false };
+      this.#settle();
       this.#owner?.gone(this.#end);
     });
+  }
+
+  /** Gives the thread what its interpreter is made from. Once. */
+  supply(assets: SharedAssets, caches: ScriptCaches, onCaches?: (caches: ScriptCaches) => void): void {
+    this.#onCaches = onCaches;
+    this.#worker.postMessage({ ...assets, caches, wantCaches: onCaches !== undefined } satisfies WorkerAssets);
   }
 
   /** Gives the worker its owner, who gets the calls from here on, beginning with the one for the job. */
@@ -102,13 +118,13 @@ export class GuestWorker {
     void this.#worker.terminate();
   }
 
-  #receive(message: WorkerMessage, onCaches?: (caches: ScriptCaches) => void): void {
+  #receive(message: WorkerMessage): void {
     if (this.#end) return;
     try {
       if (message === "output") this.#owner?.output();
       else if (message === "call") this.#take();
       else if ("signals" in message) this.#signals = new Int32Array(message.signals);
-      else if ("caches" in message) onCaches?.(message.caches);
+      else if ("caches" in message) this.#onCaches?.(message.caches);
     } catch (error) {
       this.#error = { oom: false, error: error instanceof Error ? error.message : String(error) };
       this.terminate();
@@ -120,5 +136,6 @@ export class GuestWorker {
     if (!request) return;
     if (this.#owner) this.#owner.call(request);
     else this.#waiting = request;
+    this.#settle();
   }
 }

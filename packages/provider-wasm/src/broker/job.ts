@@ -231,11 +231,11 @@ export class Job {
   #finishCell(worker: GuestWorker, args: string): void {
     const running = this.#running;
     if (!running) throw new Error("no cell runs that could end");
-    const { value, ...rest } = readCellResult(args);
+    const cell = readCellResult(args);
     worker.clearSignal();
     this.#output?.flush();
     this.#running = undefined;
-    running.resolve({ ...rest, ...(value !== undefined && { value: JSON.parse(value) as unknown }) });
+    running.resolve(cell);
     worker.link.reply(null);
   }
 

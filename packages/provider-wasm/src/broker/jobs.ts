@@ -7,33 +7,34 @@ import { GuestWorker } from "./guest-worker.js";
 import { Job, type JobListener } from "./job.js";
 import { inodeAt } from "./path-resolver.js";
 
+/** Gives what was just started the processor for its first work. */
+const refillDelayMs = 50;
+
 /** The programs and kernels of a sandbox: each in a worker of its own, so many programs at a time, the others queued. */
 export class Jobs {
   readonly #options: ChildOptions;
-  readonly #assets: SharedAssets;
   readonly #files: FileSystem;
   readonly #observe: (id: string) => Omit<JobListener, "started">;
   readonly #jobs = new Map<string, Job>();
   readonly #queue: Job[] = [];
   #warm: GuestWorker[] = [];
-  #caches: ScriptCaches;
-  #wantCaches: boolean;
+  #supplies: { readonly assets: SharedAssets; readonly caches: ScriptCaches } | undefined;
+  #wantCaches = false;
   #nextPid = 2;
 
-  constructor(
-    options: ChildOptions,
-    assets: SharedAssets,
-    caches: ScriptCaches,
-    files: FileSystem,
-    observe: (id: string) => Omit<JobListener, "started">,
-  ) {
+  /** Starts the threads of the warm workers, which wait for {@link supply}. */
+  constructor(options: ChildOptions, files: FileSystem, observe: (id: string) => Omit<JobListener, "started">) {
     this.#options = options;
-    this.#assets = assets;
-    this.#caches = caches;
-    this.#wantCaches = !caches.runtime;
     this.#files = files;
     this.#observe = observe;
     this.#refill();
+  }
+
+  /** Gives what interpreters are made from. Before the first job. */
+  supply(assets: SharedAssets, caches: ScriptCaches): void {
+    this.#supplies = { assets, caches };
+    this.#wantCaches = !caches.runtime;
+    for (const worker of this.#warm) this.#supply(worker);
   }
 
   /** Starts a job when it is its turn, and gives its process id once it runs. One that is ended before never starts. */
@@ -56,6 +57,11 @@ export class Jobs {
       this.#queue.push(job);
       this.#startQueued();
     });
+  }
+
+  /** Resolves when every warm interpreter waits for its job, or has failed to come up. */
+  async warmed(): Promise<void> {
+    await Promise.all(this.#warm.map((worker) => worker.settled));
   }
 
   get(id: string): Job | undefined {
@@ -82,7 +88,7 @@ export class Jobs {
   #takeWorker(): GuestWorker {
     this.#warm = this.#warm.filter((worker) => !worker.ended);
     const worker = this.#warm.shift() ?? this.#createWorker();
-    setImmediate(() => this.#refill());
+    void worker.settled.then(() => setTimeout(() => this.#refill(), refillDelayMs));
     return worker;
   }
 
@@ -92,16 +98,18 @@ export class Jobs {
   }
 
   #createWorker(): GuestWorker {
-    const want = this.#wantCaches;
-    this.#wantCaches = false;
-    const keep = (caches: ScriptCaches) => {
-      this.#caches = caches;
+    const worker = new GuestWorker(`${this.#options.artifacts}/worker.mjs`);
+    this.#supply(worker);
+    return worker;
+  }
+
+  #supply(worker: GuestWorker): void {
+    if (!this.#supplies) return;
+    const { assets, caches } = this.#supplies;
+    const keep = (made: ScriptCaches) => {
+      this.#supplies = { assets, caches: made };
     };
-    return new GuestWorker(
-      `${this.#options.artifacts}/worker.mjs`,
-      this.#assets,
-      this.#caches,
-      want ? keep : undefined,
-    );
+    worker.supply(assets, caches, this.#wantCaches ? keep : undefined);
+    this.#wantCaches = false;
   }
 }

@@ -1,11 +1,8 @@
+import { baseMiB, perWorkerMiB } from "../memory-limits.js";
 import type { Jobs } from "./jobs.js";
 
 const mebibyte = 1024 * 1024;
 const intervalMs = 100;
-/** The child itself: Node, the compiled interpreter, the snapshot, a warm worker. */
-const baseMiB = 450;
-/** A worker beside its WebAssembly memory: the JavaScript heap and buffers that are under way. */
-const perWorkerMiB = 192;
 
 /**
  * Watches the memory of the whole child. WebAssembly's own cap and V8's cover what programs usually take; buffers

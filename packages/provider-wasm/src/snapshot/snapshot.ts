@@ -4,6 +4,8 @@ import type { SparseMemory } from "./pages.js";
 export interface SnapshotInfo extends SparseMemory {
   /** The exact Pyodide that the memory belongs to. */
   readonly pyodide: string;
+  /** Tells this build's files from those of another. */
+  readonly build: string;
   /** The V8 that the script caches beside it are for. */
   readonly v8: string;
   /** What Pyodide keeps beside its memory, as JSON. */

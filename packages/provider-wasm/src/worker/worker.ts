@@ -2,13 +2,18 @@
  * Entry of a worker thread: one closed realm with one Python interpreter. It never reads files, and after loading it
  * spends its life in one blocking call: what it is to run comes from the broker through the link.
  */
-import { parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { type Announcement, WorkerEnd } from "../link.js";
 import { unpackPages } from "../snapshot/pages.js";
 import type { SnapshotInfo } from "../snapshot/snapshot.js";
 import { copyInto, openRealm, type RealmScripts, type ScriptCaches } from "./realm-host.js";
 
-/** What the broker gives a new worker. */
+/** What a worker starts with, so that its thread is up by the time that the rest is there. */
+export interface WorkerStart {
+  readonly link: SharedArrayBuffer;
+}
+
+/** What the broker gives a worker, in the one message to it. */
 export interface WorkerAssets {
   readonly module: WebAssembly.Module;
   readonly scripts: RealmScripts;
@@ -19,7 +24,6 @@ export interface WorkerAssets {
   readonly pages: Uint8Array;
   /** 64 KiB pages that the snapshot needs beyond what the module starts with. */
   readonly growPages: number;
-  readonly link: SharedArrayBuffer;
   /** True: the caches of this worker's scripts are wanted. */
   readonly wantCaches: boolean;
 }
@@ -27,11 +31,10 @@ export interface WorkerAssets {
 /** What a worker tells its broker by message. */
 export type WorkerMessage = Announcement | { readonly signals: SharedArrayBuffer } | { readonly caches: ScriptCaches };
 
-async function main(assets: WorkerAssets): Promise<void> {
-  const port = parentPort;
-  if (!port) throw new Error("this file is the entry of a worker thread");
+async function main(port: MessagePort, start: WorkerStart): Promise<void> {
   const post = (message: WorkerMessage) => port.postMessage(message);
-  const link = new WorkerEnd(assets.link, post);
+  const link = new WorkerEnd(start.link, post);
+  const assets = await new Promise<WorkerAssets>((resolve) => port.once("message", resolve));
   let signals = new Int32Array(new SharedArrayBuffer(8));
   const { realm, create, caches } = openRealm(
     assets.scripts,
@@ -72,4 +75,5 @@ async function main(assets: WorkerAssets): Promise<void> {
   }
 }
 
-await main(workerData as WorkerAssets);
+if (!parentPort) throw new Error("this file is the entry of a worker thread");
+await main(parentPort, workerData as WorkerStart);

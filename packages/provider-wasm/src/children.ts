@@ -1,0 +1,109 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Pool } from "@sandkit/core";
+import { type Artifacts, findArtifacts } from "./artifacts.js";
+import { maxConcurrentExec } from "./capabilities.js";
+import { SandboxChild, type StartOptions } from "./child-process.js";
+import { buildCodeCache } from "./code-cache/builder.js";
+import { codeCacheName } from "./code-cache/code-cache.js";
+import { codeCacheDirectory } from "./code-cache/directory.js";
+import { lostError, refusal } from "./errors.js";
+import type { WasmOptions } from "./options.js";
+import type { ChildOptions, SandboxSettings } from "./protocol.js";
+
+/** What is fixed when a child starts, and so tells one kind of pooled child from another. */
+type Birth = Pick<ChildOptions, "memoryMiB"> & Pick<SandboxSettings, "diskMiB">;
+
+/** What a sandbox needs of its child. */
+interface ChildRequest extends Birth, SandboxSettings {
+  readonly sandboxId: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((message: string) => void) | undefined;
+}
+
+/** The children of one provider: started when they are asked for, or ahead of time. */
+export class Children {
+  readonly #options: WasmOptions;
+  readonly #pool: Pool<Birth, SandboxChild> | undefined;
+
+  /** @param first The children that the pool holds before any were asked for. */
+  constructor(options: WasmOptions, first: Birth) {
+    this.#options = options;
+    if (!options.pool) return;
+    this.#pool = new Pool({
+      size: options.pool.size,
+      keyOf: ({ memoryMiB, diskMiB }) => `${memoryMiB}/${diskMiB}`,
+      make: (birth, signal) => this.#start(birth, signal, true),
+      gone: (child) => child.exited,
+      dispose: (child) => child.destroy(),
+    });
+    this.#pool.keep(first);
+  }
+
+  /** A child that nobody has used: from the pool, or a new one. */
+  async take({ sandboxId, memoryMiB, diskMiB, workdir, signal, onProgress }: ChildRequest): Promise<SandboxChild> {
+    const settings = { diskMiB, workdir };
+    for (;;) {
+      const pooled = await this.#pool?.claim({ memoryMiB, diskMiB }, signal);
+      if (!pooled) break;
+      if (await pooled.claim(sandboxId, settings)) return pooled;
+    }
+    onProgress?.("starting the sandbox's process");
+    const child = await this.#start({ memoryMiB, diskMiB }, signal);
+    if (await child.claim(sandboxId, settings)) return child;
+    throw lostError(child.lost ?? "its process does not answer", { operation: "create", sandboxId });
+  }
+
+  /** Ends the children that nobody has taken. */
+  async close(): Promise<void> {
+    await this.#pool?.drain();
+  }
+
+  async #start(
+    { memoryMiB, diskMiB }: Birth,
+    signal: AbortSignal | undefined,
+    background = false,
+  ): Promise<SandboxChild> {
+    const start = { signal, background, diskMiB, hardening: this.#options.hardening ?? "auto" };
+    const artifacts = findArtifacts();
+    const options: ChildOptions = {
+      pyodide: artifacts.pyodide,
+      artifacts: artifacts.directory,
+      memoryMiB,
+      maxWorkers: maxConcurrentExec,
+      warmWorkers: this.#options.warmWorkers ?? 1,
+      warmFirst: background,
+    };
+    const path = this.#codeCache(artifacts, memoryMiB);
+    if (path === undefined) return SandboxChild.start(artifacts, options, start);
+    const child = await startCached(artifacts, { ...options, codeCache: path }, start);
+    if (!child.cached) buildCodeCache(artifacts, memoryMiB, path);
+    return child;
+  }
+
+  /** @throws SandboxError `INVALID` for a directory that was asked for and cannot be used; `check` tells of others. */
+  #codeCache({ directory: artifacts }: Artifacts, memoryMiB: number): string | undefined {
+    const { codeCache } = this.#options;
+    if (codeCache === false) return undefined;
+    const directory = codeCacheDirectory(codeCache);
+    if ("path" in directory) return join(directory.path, codeCacheName(artifacts, memoryMiB));
+    if (codeCache === undefined) return undefined;
+    throw refusal("INVALID", `option "codeCache": ${directory.refused}`, "create");
+  }
+}
+
+/** Starts with a cache; where that fails, once more without it: what it holds is code, and it may be what failed. */
+async function startCached(
+  artifacts: Artifacts,
+  options: ChildOptions & { readonly codeCache: string },
+  start: StartOptions,
+): Promise<SandboxChild> {
+  const cached = existsSync(options.codeCache);
+  try {
+    return await SandboxChild.start(artifacts, options, start);
+  } catch (error) {
+    if (!cached || start.signal?.aborted) throw error;
+    rmSync(options.codeCache, { force: true });
+    return SandboxChild.start(artifacts, options, start);
+  }
+}

@@ -1,0 +1,103 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { SandboxError } from "@sandkit/core";
+import { providerName } from "../errors.js";
+import type { Launch, Wall } from "./wall.js";
+import { isIsolating, walls } from "./walls.js";
+
+/**
+ * `auto`: the strongest wall of the operating system that works here. `required`: fails where none does. `portable`:
+ * none, as on systems that have none.
+ */
+export type HardeningLevel = "auto" | "portable" | "required";
+
+/** Starts a child by this command line. */
+type Start<Child> = (command: readonly string[]) => Promise<Child>;
+
+const probeMs = 10_000;
+/** A wall that was found not to work on this machine, and why; the others are thought to. */
+const refused = new Map<Wall["name"], string>();
+
+/** What a machine makes of a level. */
+export interface Hardened {
+  readonly wall: Wall | undefined;
+  /** Why the stronger ones are not used, by name. */
+  readonly refused: ReadonlyMap<string, string>;
+}
+
+/**
+ * Starts a child behind the strongest wall that works. A start that fails is only tried behind a weaker one when the
+ * wall itself does not work here.
+ * @throws SandboxError `UNAVAILABLE` when a wall is required and none works; what `start` throws
+ */
+export async function startHardened<Child>(level: HardeningLevel, launch: Launch, start: Start<Child>): Promise<Child> {
+  for (const wall of candidates(level)) {
+    const command = wall.command(launch);
+    if (!command) {
+      refused.set(wall.name, "its programs are not installed");
+      continue;
+    }
+    try {
+      return await start(command);
+    } catch (error) {
+      const reason = await whyNot(wall, launch);
+      if (reason === undefined) throw error;
+      refused.set(wall.name, reason);
+    }
+  }
+  if (level === "required") throw noWall();
+  return start(launch.command);
+}
+
+/** What a start would be behind now. */
+export async function findHardening(level: HardeningLevel, launch: Launch): Promise<Hardened> {
+  for (const wall of candidates(level)) {
+    const reason = await whyNot(wall, launch);
+    if (reason === undefined) return { wall, refused };
+    refused.set(wall.name, reason);
+  }
+  return { wall: undefined, refused };
+}
+
+/** What to do where no wall works. */
+export const hardeningFix = [
+  "sudo apt-get install bubblewrap (or the like)",
+  "sudo sysctl kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0",
+];
+
+/** `behind bubblewrap (no network, …)`, or why behind nothing. */
+export function describeWall(hardened: Hardened): string {
+  const { wall } = hardened;
+  const instead = hardened.refused.size > 0 ? ` (not ${describeRefused(hardened)})` : "";
+  return wall ? `behind ${wall.name}: ${wall.takes}${instead}` : `behind nothing of the operating system${instead}`;
+}
+
+/** Why the walls that do not work do not. */
+export function describeRefused({ refused }: Hardened): string {
+  return Array.from(refused, ([name, reason]) => `${name}: ${reason}`).join("; ") || `${process.platform} has none`;
+}
+
+function candidates(level: HardeningLevel): readonly Wall[] {
+  if (level === "portable") return [];
+  return walls.filter((wall) => !refused.has(wall.name) && (level === "auto" || isIsolating(wall)));
+}
+
+/** Why Node does not run behind a wall; undefined when it does. */
+async function whyNot(wall: Wall, launch: Launch): Promise<string | undefined> {
+  const [program, ...args] = wall.command({ ...launch, command: [process.execPath, "--version"] }) ?? [];
+  if (program === undefined) return "its programs are not installed";
+  try {
+    await promisify(execFile)(program, args, { env: {}, cwd: "/", timeout: probeMs });
+    return undefined;
+  } catch (error) {
+    const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
+    return said.split("\n").at(-1) || String(error);
+  }
+}
+
+function noWall(): SandboxError {
+  const tried = describeRefused({ wall: undefined, refused });
+  const fix = `${hardeningFix.join("; ")}; or leave the option out`;
+  const message = `option "hardening": nothing of this machine isolates a process (${tried}): ${fix}`;
+  return new SandboxError("UNAVAILABLE", message, { provider: providerName, operation: "create", retryable: false });
+}
