@@ -12,79 +12,8 @@ export const parts = { wasm: wasmPart, mcp: mcpPart, docker: dockerPart };
 
 /** @param {Settings} settings */
 async function wasmPart({ scale, progress }) {
-  const { coldStarts } = await import("./cold-start.mjs");
-  const { wasmSteps } = await import("./wasm-steps.mjs");
-  progress(`${scale.wasm} cold starts of each side`);
-  const { naive, deno, sandkit } = await coldStarts(scale.wasm);
-  progress("sandboxes and interpreters in a running program");
-  const steps = await wasmSteps(scale.wasm);
-  const [ms, mebibytes] = /** @type {const} */ (["ms", "MiB"]);
-  const inMiB = (/** @type {number} */ bytes) => bytes / 2 ** 20;
-  return {
-    name: "wasm",
-    columns: ["", "Pyodide in Node", "Pyodide in Deno", "Sandkit (wasm)", "Node ÷ ours", "target", ""],
-    rows: [
-      {
-        id: "first",
-        what: "process start → first Python result",
-        unit: ms,
-        raw: naive.firstMs,
-        rival: deno.firstMs,
-        sandkit: sandkit.firstMs,
-        target: 450,
-        minRatio: 5,
-      },
-      {
-        id: "later",
-        what: "a later cell",
-        unit: ms,
-        raw: naive.laterMs,
-        rival: deno.laterMs,
-        sandkit: sandkit.laterMs,
-        target: 2,
-      },
-      {
-        id: "created",
-        what: "new sandbox in a running program → result",
-        unit: ms,
-        sandkit: steps.createdMs,
-        target: 350,
-      },
-      { id: "pooled", what: "sandbox from the pool → result", unit: ms, sandkit: steps.pooledMs, target: 10 },
-      {
-        id: "further",
-        what: "further interpreter, none kept warm → result",
-        unit: ms,
-        sandkit: steps.furtherMs,
-        target: 200,
-      },
-      {
-        id: "memory",
-        what: "resident memory, whole process tree",
-        unit: mebibytes,
-        raw: inMiB(naive.rssBytes),
-        rival: inMiB(deno.rssBytes),
-        sandkit: inMiB(sandkit.rssBytes),
-      },
-      {
-        id: "pooled-memory",
-        what: "memory of a pooled sandbox",
-        unit: mebibytes,
-        sandkit: inMiB(steps.pooledBytes),
-        target: 110,
-      },
-      {
-        id: "further-memory",
-        what: "memory of a further interpreter",
-        unit: mebibytes,
-        sandkit: inMiB(steps.furtherBytes),
-        target: 60,
-      },
-    ],
-    notes: [
-      `medians of ${scale.wasm} runs, those of processes interleaved; the last two rows count pages that processes share by their share`,
-    ],
-  };
+  const { measureWasm } = await import("./measure-wasm.mjs");
+  return measureWasm(scale.wasm, progress);
 }
 
 /** @param {Settings} settings */

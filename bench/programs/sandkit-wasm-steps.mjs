@@ -6,9 +6,10 @@ import { wasm } from "@sandkit/provider-wasm";
 import { timed } from "../timed.mjs";
 
 const rounds = Number(process.argv[2]);
+const codeCache = `${process.argv[3]}`;
 /** Long enough for everything in the background to be done, so that only what is meant is measured. */
 const settleMs = 2_000;
-const cold = wasm();
+const cold = wasm({ codeCache });
 
 /** @param {import("@sandkit/core").Sandbox} sandbox */
 async function firstResult(sandbox) {
@@ -26,7 +27,7 @@ async function newSandbox() {
 }
 
 async function pooledSandboxes() {
-  const provider = wasm({ pool: { size: 1 } });
+  const provider = wasm({ codeCache, pool: { size: 1 } });
   const times = [];
   for (let round = 0; round < rounds; round++) {
     await wait(settleMs);
@@ -46,7 +47,7 @@ async function pooledSandboxes() {
 }
 
 async function interpreters() {
-  const sandbox = await createSandbox(wasm({ warmWorkers: 0 }));
+  const sandbox = await createSandbox(wasm({ codeCache, warmWorkers: 0 }));
   await firstResult(sandbox);
   const before = ownBytes();
   const times = [];
@@ -58,6 +59,23 @@ async function interpreters() {
   const bytes = (ownBytes() - before) / rounds;
   await sandbox.destroy();
   return { times, bytes };
+}
+
+async function interrupts() {
+  const sandbox = await createSandbox(cold);
+  const kernel = await sandbox.kernel();
+  const times = [];
+  for (let round = 0; round < rounds; round++) {
+    const cell = kernel.run("while True: pass");
+    await wait(300);
+    const start = performance.now();
+    await kernel.interrupt();
+    const { error } = await cell;
+    times.push(performance.now() - start);
+    if (error?.name !== "KeyboardInterrupt") throw new Error(`the cell ended with ${error?.name}`);
+  }
+  await sandbox.destroy();
+  return times;
 }
 
 /**
@@ -81,4 +99,5 @@ const created = [];
 for (let round = 0; round < rounds; round++) created.push(await newSandbox());
 const pooled = await pooledSandboxes();
 const further = await interpreters();
-console.log(JSON.stringify({ created, pooled, further }));
+const interrupted = await interrupts();
+console.log(JSON.stringify({ created, pooled, further, interrupted }));

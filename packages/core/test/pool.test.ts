@@ -70,6 +70,7 @@ describe("Pool", () => {
 
   it("makes no more at a time than it may", async () => {
     let [now, most] = [0, 0];
+    let next = 0;
     const pool = new Pool<string, number>({
       size: 5,
       makingAtMost: 2,
@@ -79,7 +80,7 @@ describe("Pool", () => {
         most = Math.max(most, now);
         await new Promise((resolve) => setTimeout(resolve, 10));
         now -= 1;
-        return 1;
+        return next++;
       },
       gone: () => new Promise(() => undefined),
       dispose: async () => undefined,
@@ -87,7 +88,7 @@ describe("Pool", () => {
     pool.keep("any");
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(most).toBe(2);
-    for (let taken = 0; taken < 5; taken++) expect(await pool.claim("any")).toBe(1);
+    for (let taken = 0; taken < 5; taken++) expect(await pool.claim("any")).toBe(taken);
     await pool.drain();
   });
 

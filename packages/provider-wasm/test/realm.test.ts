@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { findArtifacts } from "../src/artifacts.js";
 import { loadAssets } from "../src/broker/assets.js";
 import type { Pyodide } from "../src/guest/emscripten.js";
-import { unpackPages } from "../src/snapshot/pages.js";
-import { copyInto, openRealm } from "../src/worker/realm-host.js";
+import { readPages } from "../src/snapshot/pages.js";
+import { openRealm, readInto } from "../src/worker/realm-host.js";
 
 /** A running realm as a worker makes it, stopped where it asks for its job, with Pyodide's own object caught. */
 async function stoppedRealm() {
@@ -19,7 +19,7 @@ async function stoppedRealm() {
     sleep: () => undefined,
     signals: () => undefined,
     restore(memory) {
-      unpackPages(memory, assets.snapshot, assets.pages);
+      readPages(memory, assets.snapshot, assets.pages);
       return assets.snapshot.state;
     },
     log: () => undefined,
@@ -32,7 +32,7 @@ async function stoppedRealm() {
     return python;
   };
   const { module, lock, growPages } = assets;
-  await realm.load({ create, module, lock, growPages, restore: true, stdlib: copyInto(realm, assets.stdlib) });
+  await realm.load({ create, module, lock, growPages, restore: true, stdlib: readInto(realm, assets.stdlib) });
   expect(() => realm.run()).toThrow();
   return { global, python };
 }

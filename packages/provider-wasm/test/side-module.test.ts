@@ -27,13 +27,13 @@ it("extensions find the functions and the data of the interpreter, and do not re
   const load = (path: string, name: string) => `PATH, FUNCTION = "${path}", "${name}"\n${library}`;
   const { value, error } = await sandbox.runCode(
     `${load("/tmp/one.so", "PyLong_FromLong")}
-make = ctypes.CFUNCTYPE(ctypes.py_object, ctypes.c_long)(side.function())
+make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_long)(side.function())
 first = side.function()
 error = ctypes.py_object.from_address(side.data()).value
 ${load("/tmp/two.so", "PyLong_FromLong")}
 again = side.function() == first
 ${load("/tmp/three.so", "PyLong_AsLong")}
-read = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.py_object)(side.function())
+read = ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.py_object)(side.function())
 [make(12345), error is ValueError, again, read(678)]`,
   );
   expect(error?.traceback).toBeUndefined();

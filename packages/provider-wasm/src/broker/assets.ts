@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { openSync, readFileSync } from "node:fs";
 import { codeCacheKey, readCodeCache } from "../code-cache/code-cache.js";
 import { deserializeModule } from "../code-cache/native-code.js";
 import type { ChildOptions } from "../protocol.js";
@@ -31,19 +31,20 @@ export function loadAssets({
   codeCache,
 }: Pick<ChildOptions, "pyodide" | "artifacts" | "memoryMiB" | "codeCache">): LoadedAssets {
   const snapshot = JSON.parse(readFileSync(`${artifacts}/snapshot.json`, "utf8")) as SnapshotInfo;
-  const wasm = limitMemory(readFileSync(`${pyodide}/pyodide.asm.wasm`), memoryMiB * pagesPerMiB);
+  const wasm = readFileSync(`${pyodide}/pyodide.asm.wasm`);
+  const initialPages = limitMemory(wasm, memoryMiB * pagesPerMiB);
   const scripts = { realm: readFileSync(`${artifacts}/realm.js`, "utf8"), ...readPythonSources(pyodide) };
-  const key = codeCacheKey({ scripts, snapshot }, wasm.module, memoryMiB);
+  const key = codeCacheKey({ scripts, snapshot }, wasm, memoryMiB);
   const cache = codeCache === undefined ? undefined : readCodeCache(codeCache, key);
-  const module = cache?.native && deserializeModule(cache.native, wasm.module);
+  const module = cache?.native && deserializeModule(cache.native, wasm);
   const assets: SharedAssets = {
-    module: module ?? new WebAssembly.Module(wasm.module),
+    module: module ?? new WebAssembly.Module(wasm),
     scripts,
-    stdlib: readShared(`${pyodide}/python_stdlib.zip`),
+    stdlib: openSync(`${pyodide}/python_stdlib.zip`, "r"),
     lock: emptyLock(readFileSync(`${pyodide}/pyodide-lock.json`, "utf8")),
     snapshot,
-    pages: readShared(`${artifacts}/snapshot.bin`),
-    growPages: Math.max(0, snapshot.size / 65_536 - wasm.initialPages),
+    pages: openSync(`${artifacts}/snapshot.bin`, "r"),
+    growPages: Math.max(0, snapshot.size / 65_536 - initialPages),
   };
   const caches = cache?.scripts ?? shippedCaches(artifacts, snapshot);
   return { assets, caches, key, cached: cache !== undefined };
@@ -60,20 +61,4 @@ function shippedCaches(artifacts: string, { v8 }: SnapshotInfo): ScriptCaches {
   if (v8 !== process.versions.v8) return {};
   const read = (name: keyof ScriptCaches) => readFileSync(`${artifacts}/${name}.cache`);
   return { realm: read("realm"), loader: read("loader"), runtime: read("runtime") };
-}
-
-/** The bytes of a file in memory that all workers see. */
-function readShared(path: string): Uint8Array {
-  const file = openSync(path, "r");
-  try {
-    const bytes = new Uint8Array(new SharedArrayBuffer(fstatSync(file).size));
-    for (let read = 0; read < bytes.length; ) {
-      const count = readSync(file, bytes, read, bytes.length - read, read);
-      if (count === 0) throw new Error(`${path} became shorter while it was read`);
-      read += count;
-    }
-    return bytes;
-  } finally {
-    closeSync(file);
-  }
 }

@@ -1,17 +1,11 @@
-/** What a module says of its memory, in pages of 64 KiB. */
-export interface MemoryLimits {
-  readonly module: Uint8Array;
-  readonly initialPages: number;
-}
-
 const memorySection = 5;
 
 /**
  * Lowers the maximum of the memory that a WebAssembly module declares. The number is overwritten in place, in as many
  * bytes as it had, so that nothing else moves.
+ * @returns the pages of 64 KiB that it starts with
  */
-export function limitMemory(wasm: Uint8Array, maximumPages: number): MemoryLimits {
-  const module = wasm.slice();
+export function limitMemory(module: Uint8Array, maximumPages: number): number {
   const reader = { at: 8 };
   while (reader.at < module.length) {
     const section = module[reader.at++];
@@ -26,7 +20,7 @@ export function limitMemory(wasm: Uint8Array, maximumPages: number): MemoryLimit
     const start = reader.at;
     readNumber(module, reader);
     writeNumber(module.subarray(start, reader.at), maximumPages);
-    return { module, initialPages };
+    return initialPages;
   }
   throw new Error("the module has no memory of its own");
 }

@@ -14,8 +14,8 @@ import { GuestFiles } from "../broker/guest-files.js";
 import { ensureDirectory } from "../broker/path-resolver.js";
 import type { HostApi } from "../guest/host-api.js";
 import type { ChildOptions } from "../protocol.js";
-import { unpackPages } from "../snapshot/pages.js";
-import { copyInto, openRealm } from "../worker/realm-host.js";
+import { readPages } from "../snapshot/pages.js";
+import { openRealm, readInto } from "../worker/realm-host.js";
 import { writeCodeCache } from "./code-cache.js";
 import { serializeModule } from "./native-code.js";
 
@@ -54,13 +54,13 @@ async function build({ path, deadlineMs: _, ...options }: CodeCacheRequest): Pro
     sleep: () => undefined,
     signals: () => undefined,
     restore(memory) {
-      unpackPages(memory, assets.snapshot, assets.pages);
+      readPages(memory, assets.snapshot, assets.pages);
       return assets.snapshot.state;
     },
     log: () => undefined,
   });
   const { module, lock, growPages } = assets;
-  await realm.load({ create, module, lock, growPages, restore: true, stdlib: copyInto(realm, assets.stdlib) });
+  await realm.load({ create, module, lock, growPages, restore: true, stdlib: readInto(realm, assets.stdlib) });
   try {
     realm.run();
   } catch (error) {

@@ -7,11 +7,12 @@ import { nodeFlags } from "../node-flags.js";
 import type { CodeCacheRequest } from "./build.js";
 import { unfinishedSuffix } from "./code-cache.js";
 
-/** It takes about five seconds of an idle processor; on a busy machine it gives up, and a later start tries again. */
-const longestBuildMs = 30_000;
+/** It takes about three seconds of an idle processor; on a busy machine it gives up, and a later start tries again. */
+const longestBuildMs = 60_000;
 /** One that failed, or whose cache does not fit, would fail again. */
 const retryAfterMs = 10 * 60_000;
-const lowestPriority = 19;
+/** Low, and not the lowest: with that it would never be done on a machine that is always busy. */
+const priority = 10;
 
 /**
  * Builds a code cache in a process of its own that never runs guest code: what a sandbox's child says of its compiled
@@ -42,7 +43,7 @@ export function buildCodeCache(
   builder.unref();
   try {
     // From here, and at once, so that every thread of it has it.
-    if (builder.pid !== undefined) setPriority(builder.pid, lowestPriority);
+    if (builder.pid !== undefined) setPriority(builder.pid, priority);
   } catch {
     // It has ended already, or priorities are not to be had here.
   }

@@ -3,13 +3,13 @@
  * the memory. Run it on Node 20: a snapshot made by a newer one does not load there.
  */
 import { createHash } from "node:crypto";
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { emptyLock } from "../broker/assets.js";
 import { readPythonSources } from "../python-sources.js";
-import { copyInto, openRealm } from "../worker/realm-host.js";
+import { openRealm, readInto } from "../worker/realm-host.js";
 import { packPages } from "./pages.js";
 import { type SnapshotInfo, splitSnapshot } from "./snapshot.js";
 
@@ -35,7 +35,7 @@ const { realm, create, caches } = openRealm(scripts, {
 await realm.load({
   create,
   module: new WebAssembly.Module(readFileSync(`${pyodide}/pyodide.asm.wasm`)),
-  stdlib: copyInto(realm, readFileSync(`${pyodide}/python_stdlib.zip`)),
+  stdlib: readInto(realm, openSync(`${pyodide}/python_stdlib.zip`, "r")),
   lock: emptyLock(readFileSync(`${pyodide}/pyodide-lock.json`, "utf8")),
   restore: false,
   growPages: 0,

@@ -1,3 +1,5 @@
+import { readFully } from "../read-fully.js";
+
 /** Memory of a prepared interpreter without its empty pages, which are two thirds of it. */
 export interface SparseMemory {
   /** Bytes of the whole memory. */
@@ -23,11 +25,12 @@ export function packPages(memory: Uint8Array): SparseMemory & { readonly data: U
   return { size: memory.length, runs, data };
 }
 
-/** Puts the pages back into a fresh memory, which is zero elsewhere. */
-export function unpackPages(memory: Uint8Array, { runs }: SparseMemory, data: Uint8Array): void {
+/** Puts the pages back into a fresh memory, which is zero elsewhere, straight from the file that holds them. */
+export function readPages(memory: Uint8Array, { runs }: SparseMemory, file: number): void {
   let offset = 0;
   for (const [page, count] of runs) {
-    memory.set(data.subarray(offset, offset + count * pageSize), page * pageSize);
-    offset += count * pageSize;
+    const stretch = memory.subarray(page * pageSize, (page + count) * pageSize);
+    readFully(file, stretch, offset);
+    offset += stretch.length;
   }
 }

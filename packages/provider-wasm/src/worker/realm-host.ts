@@ -1,8 +1,10 @@
 import { webcrypto } from "node:crypto";
+import { fstatSync } from "node:fs";
 import vm from "node:vm";
 import type { HostApi } from "../guest/host-api.js";
 import type { PythonAssets } from "../guest/load-python.js";
 import type { Realm } from "../guest/realm.js";
+import { readFully } from "../read-fully.js";
 
 /** The scripts that make a realm, in source and, where there is one, in V8's cache form. */
 export interface RealmScripts {
@@ -63,10 +65,10 @@ export function openRealm(
   };
 }
 
-/** A copy in memory of the realm's own. */
-export function copyInto(realm: Realm, bytes: Uint8Array): Uint8Array {
-  const copy = realm.allocate(bytes.length);
-  Uint8Array.prototype.set.call(copy, bytes);
+/** The content of an open file in memory of the realm's own. Only for a realm in which no guest has run. */
+export function readInto(realm: Realm, file: number): Uint8Array {
+  const copy = realm.allocate(fstatSync(file).size);
+  readFully(file, viewOf(copy), 0);
   return copy;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Entry of a worker thread: one closed realm with one Python interpreter. It never reads files, and after loading it
+ * Entry of a worker thread: one closed realm with one Python interpreter. After loading it
  * spends its life in one blocking call: what it is to run comes from the broker through the link.
  */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { type Announcement, WorkerEnd } from "../link.js";
-import { unpackPages } from "../snapshot/pages.js";
+import { readPages } from "../snapshot/pages.js";
 import type { SnapshotInfo } from "../snapshot/snapshot.js";
-import { copyInto, openRealm, type RealmScripts, type ScriptCaches } from "./realm-host.js";
+import { openRealm, type RealmScripts, readInto, type ScriptCaches } from "./realm-host.js";
 
 /** What a worker starts with, so that its thread is up by the time that the rest is there. */
 export interface WorkerStart {
@@ -18,10 +18,11 @@ export interface WorkerAssets {
   readonly module: WebAssembly.Module;
   readonly scripts: RealmScripts;
   readonly caches: ScriptCaches;
-  readonly stdlib: Uint8Array;
+  /** Python's library and the snapshot's pages: open files, which stay what they are when the package is replaced. */
+  readonly stdlib: number;
+  readonly pages: number;
   readonly lock: string;
   readonly snapshot: SnapshotInfo;
-  readonly pages: Uint8Array;
   /** 64 KiB pages that the snapshot needs beyond what the module starts with. */
   readonly growPages: number;
   /** True: the caches of this worker's scripts are wanted. */
@@ -50,7 +51,7 @@ async function main(port: MessagePort, start: WorkerStart): Promise<void> {
         post({ signals: buffer });
       },
       restore(memory) {
-        unpackPages(memory, assets.snapshot, assets.pages);
+        readPages(memory, assets.snapshot, assets.pages);
         return assets.snapshot.state;
       },
       // What the realm logs is for the build, where something fails that has no other voice.
@@ -61,7 +62,7 @@ async function main(port: MessagePort, start: WorkerStart): Promise<void> {
   await realm.load({
     create,
     module: assets.module,
-    stdlib: copyInto(realm, assets.stdlib),
+    stdlib: readInto(realm, assets.stdlib),
     lock: assets.lock,
     restore: true,
     growPages: assets.growPages,

@@ -120,6 +120,6 @@ def compile_work(n):
     return namespace["result"], datetime.datetime(2024, 1, 1) + datetime.timedelta(days=n)
 
 
-for rounds in range(ROUNDS):
+for n in range(40):
     fibonacci(15), cached(200), primes(3000)
-    text_work(rounds), data_work(), number_work(), failure_work(), generators(), compile_work(rounds)
+    text_work(n), data_work(), number_work(), failure_work(), generators(), compile_work(n)
