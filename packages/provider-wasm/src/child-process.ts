@@ -220,12 +220,13 @@ export function permissionFlag(): string {
   return process.allowedNodeEnvironmentFlags.has("--permission") ? "--permission" : "--experimental-permission";
 }
 
-/** Read access to our files and Pyodide's, threads, and nothing else: no writing, no processes, no addons. */
-function nodeFlags({ directory, pyodide }: Artifacts): string[] {
+/** Read access to our files, Pyodide's and QuickJS's, threads, and nothing else: no writing, no processes, no addons. */
+function nodeFlags({ directory, pyodide, quickjs }: Artifacts): string[] {
   return [
     permissionFlag(),
     `--allow-fs-read=${directory}/`,
     `--allow-fs-read=${pyodide}/`,
+    `--allow-fs-read=${quickjs}/`,
     "--allow-worker",
     "--disallow-code-generation-from-strings",
     "--no-warnings",

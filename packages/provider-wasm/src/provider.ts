@@ -42,6 +42,7 @@ async function start(id: string, create: CreateOptions, defaults: WasmOptions): 
   const workdir = create.workdir ?? defaultWorkdir;
   const options: ChildOptions = {
     pyodide: artifacts.pyodide,
+    quickjs: artifacts.quickjs,
     artifacts: artifacts.directory,
     memoryMiB: create.resources?.memoryMiB ?? defaults.memoryMiB ?? 512,
     diskMiB: create.resources?.diskMiB ?? defaults.diskMiB ?? 256,

@@ -3,6 +3,7 @@ import type { ChildOptions } from "../protocol.js";
 import { readPythonSources } from "../python-sources.js";
 import type { SnapshotInfo } from "../snapshot/snapshot.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
+import type { JavaScriptWorkerAssets } from "../worker/javascript-worker.js";
 import type { WorkerAssets } from "../worker/worker.js";
 import { limitMemory } from "./wasm-memory.js";
 
@@ -24,6 +25,15 @@ export function loadAssets({ pyodide, artifacts, memoryMiB }: ChildOptions): Sha
     snapshot,
     pages: shared(readFileSync(`${artifacts}/snapshot.bin`)),
     growPages: Math.max(0, snapshot.size / 65_536 - initialPages),
+  };
+}
+
+/** What all workers of JavaScript are made from. */
+export function loadJavaScriptAssets(options: ChildOptions): Omit<JavaScriptWorkerAssets, "link"> {
+  return {
+    module: new WebAssembly.Module(readFileSync(`${options.quickjs}/emscripten-module.wasm`)),
+    driver: readFileSync(`${options.artifacts}/javascript.js`, "utf8"),
+    memoryMiB: options.memoryMiB,
   };
 }
 

@@ -1,8 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { BrokerEnd, type LinkRequest } from "../link.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
-import type { WorkerAssets, WorkerMessage } from "../worker/worker.js";
-import type { SharedAssets } from "./assets.js";
+import type { WorkerMessage } from "../worker/worker-message.js";
 
 /** Who is told what a worker does. */
 export interface WorkerOwner {
@@ -37,10 +36,10 @@ export class GuestWorker {
   #waiting: LinkRequest | undefined;
   #signals: Int32Array | undefined;
 
-  constructor(script: string, assets: SharedAssets, caches: ScriptCaches, onCaches?: (caches: ScriptCaches) => void) {
-    const workerData: WorkerAssets = { ...assets, caches, link: this.link.memory, wantCaches: onCaches !== undefined };
+  /** @param assets What the script takes as its data, beside the link. */
+  constructor(script: string, assets: object, onCaches?: (caches: ScriptCaches) => void) {
     this.#worker = new Worker(script, {
-      workerData,
+      workerData: { ...assets, link: this.link.memory },
       env: {},
       execArgv: [],
       argv: [],

@@ -1,6 +1,7 @@
-import type { ChildOptions, JobPlace, Job as JobRequest } from "../protocol.js";
+import type { ChildOptions, Interpreter, JobPlace, Job as JobRequest } from "../protocol.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
-import type { SharedAssets } from "./assets.js";
+import type { WorkerAssets } from "../worker/worker.js";
+import { loadJavaScriptAssets, type SharedAssets } from "./assets.js";
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestWorker } from "./guest-worker.js";
@@ -16,6 +17,8 @@ export class Jobs {
   readonly #jobs = new Map<string, Job>();
   readonly #queue: Job[] = [];
   #warm: GuestWorker[] = [];
+  /** Read when the first job needs them. */
+  #javaScript: ReturnType<typeof loadJavaScriptAssets> | undefined;
   #caches: ScriptCaches;
   #wantCaches: boolean;
   #nextPid = 2;
@@ -75,11 +78,15 @@ export class Jobs {
       );
       const [job] = next < 0 ? [] : this.#queue.splice(next, 1);
       if (!job) return;
-      if (!job.ended) job.start(this.#takeWorker());
+      if (!job.ended) job.start(this.#takeWorker(job.request.interpreter));
     }
   }
 
-  #takeWorker(): GuestWorker {
+  #takeWorker(interpreter: Interpreter): GuestWorker {
+    if (interpreter === "javascript") {
+      this.#javaScript ??= loadJavaScriptAssets(this.#options);
+      return new GuestWorker(`${this.#options.artifacts}/javascript-worker.mjs`, this.#javaScript);
+    }
     this.#warm = this.#warm.filter((worker) => !worker.ended);
     const worker = this.#warm.shift() ?? this.#createWorker();
     setImmediate(() => this.#refill());
@@ -97,11 +104,7 @@ export class Jobs {
     const keep = (caches: ScriptCaches) => {
       this.#caches = caches;
     };
-    return new GuestWorker(
-      `${this.#options.artifacts}/worker.mjs`,
-      this.#assets,
-      this.#caches,
-      want ? keep : undefined,
-    );
+    const data: Omit<WorkerAssets, "link"> = { ...this.#assets, caches: this.#caches, wantCaches: want };
+    return new GuestWorker(`${this.#options.artifacts}/worker.mjs`, data, want ? keep : undefined);
   }
 }

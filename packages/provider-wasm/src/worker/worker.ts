@@ -3,10 +3,11 @@
  * spends its life in one blocking call: what it is to run comes from the broker through the link.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { type Announcement, WorkerEnd } from "../link.js";
+import { WorkerEnd } from "../link.js";
 import { unpackPages } from "../snapshot/pages.js";
 import type { SnapshotInfo } from "../snapshot/snapshot.js";
 import { copyInto, openRealm, type RealmScripts, type ScriptCaches } from "./realm-host.js";
+import type { WorkerMessage } from "./worker-message.js";
 
 /** What the broker gives a new worker. */
 export interface WorkerAssets {
@@ -23,9 +24,6 @@ export interface WorkerAssets {
   /** True: the caches of this worker's scripts are wanted. */
   readonly wantCaches: boolean;
 }
-
-/** What a worker tells its broker by message. */
-export type WorkerMessage = Announcement | { readonly signals: SharedArrayBuffer } | { readonly caches: ScriptCaches };
 
 async function main(assets: WorkerAssets): Promise<void> {
   const port = parentPort;
