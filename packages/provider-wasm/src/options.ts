@@ -12,7 +12,7 @@ export const optionsSchema = z
       .optional()
       .meta({ description: "Interpreters kept ready in each sandbox, about 50 MiB each; default 1" }),
   })
-  .meta({ description: "Python in WebAssembly, in one locked child process per sandbox" });
+  .meta({ description: "Python and JavaScript in WebAssembly, in one locked child process per sandbox" });
 
 /** Defaults for the sandboxes of a provider; `resources` of a create go before them. */
 export type WasmOptions = z.input<typeof optionsSchema>;

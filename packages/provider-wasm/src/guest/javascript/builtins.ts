@@ -4,6 +4,7 @@ import { EventEmitter } from "./events.js";
 import * as fs from "./fs.js";
 import { createInterface } from "./readline.js";
 import type { Modules } from "./modules.js";
+import { net } from "./net.js";
 import * as path from "./path.js";
 import type { Process } from "./process.js";
 import type { Timers } from "./timers.js";
@@ -41,6 +42,7 @@ export function createBuiltins(
       createRequire: (from: string) => modules().requireOf(from.startsWith("file:") ? fileUrlPath(from) : from),
       builtinModules: Object.keys(factories),
     }),
+    net: () => net,
     os: () => ({
       EOL: "\n",
       arch: () => "wasm32",

@@ -39,6 +39,7 @@ const failures: Readonly<Record<string, readonly [errno: number, text: string]>>
   ENAMETOOLONG: [36, "name too long"],
   ENOTEMPTY: [39, "directory not empty"],
   ELOOP: [40, "too many symbolic links encountered"],
+  ENETUNREACH: [101, "network is unreachable"],
 };
 
 /** Largest piece that one call carries. */

@@ -103,17 +103,22 @@ export class Modules {
   }
 
   /** Runs code that has no file; gives its completion value, or the promise of an ES module. */
-  runCode(code: string, name: string): unknown {
+  runCode(code: string, name: string, isModule?: boolean): unknown {
+    if (isModule) return this.#runModule(code, name);
     this.#main = new Module(resolve(name));
     this.#defineScope(this.#main);
     try {
       return host().compile(JSON.stringify(code), name);
     } catch (error) {
-      if (!(error instanceof SyntaxError) || !moduleSyntax.test(code)) throw error;
-      const path = resolve(`${name}.mjs`);
-      this.#inline.set(path, code);
-      return this.#importer(resolve("main.mjs"))(path);
+      if (isModule === false || !(error instanceof SyntaxError) || !moduleSyntax.test(code)) throw error;
+      return this.#runModule(code, name);
     }
+  }
+
+  #runModule(code: string, name: string): unknown {
+    const path = resolve(name);
+    this.#inline.set(path, code);
+    return this.#importer(resolve("main.mjs"))(path);
   }
 
   /** For the engine: the name of the module that `base` asks for. Never throws. */

@@ -13,7 +13,6 @@ const absent: Readonly<Record<string, string>> = {
   http: "network",
   https: "network",
   http2: "network",
-  net: "network",
   tls: "network",
   dgram: "network",
   dns: "network",

@@ -29,26 +29,31 @@ export interface CommandLine {
   readonly kind: "file" | "code" | "input" | "print" | "version" | "help" | "wrong";
   /** The file, the code, or what is wrong. */
   readonly text: string;
+  /** Whether code without a file is an ES module; where nothing is said, that is found out. */
+  readonly isModule?: boolean | undefined;
   readonly rest: readonly string[];
 }
 
 /** Reads the arguments of `node`. Options that cannot be honoured are refused. */
 export function readCommandLine(given: readonly string[]): CommandLine {
   const args = [...given];
+  let isModule: boolean | undefined;
   for (let first = args.shift(); first !== undefined; first = args.shift()) {
-    if (first === "-" || first === "") return { kind: "input", text: "", rest: args };
+    if (first === "-" || first === "") return { kind: "input", text: "", rest: args, isModule };
     if (!first.startsWith("-")) return { kind: "file", text: first, rest: args };
     if (["-v", "--version"].includes(first)) return { kind: "version", text: "", rest: [] };
     if (["-h", "--help"].includes(first)) return { kind: "help", text: "", rest: [] };
     if (["-e", "--eval", "-p", "--print", "-pe"].includes(first)) {
       const code = args.shift();
       if (code === undefined) return { kind: "wrong", text: `${first} requires an argument`, rest: [] };
-      return { kind: first.includes("p") ? "print" : "code", text: code, rest: args };
+      const rest = args[0] === "--" ? args.slice(1) : args;
+      return { kind: first.includes("p") ? "print" : "code", text: code, rest, isModule };
     }
-    const input = /^--input-type=(commonjs|module)$/.test(first);
-    if (!input && !harmless.has(first)) return { kind: "wrong", text: `bad option: ${first}`, rest: [] };
+    const input = /^--input-type=(commonjs|module)$/.exec(first)?.[1];
+    if (input !== undefined) isModule = input === "module";
+    else if (!harmless.has(first)) return { kind: "wrong", text: `bad option: ${first}`, rest: [] };
   }
-  return { kind: "input", text: "", rest: [] };
+  return { kind: "input", text: "", rest: [], isModule };
 }
 
 /** One program from its start to its end. */
@@ -97,7 +102,7 @@ export class Program implements Driver {
   }
 
   #begin(): void {
-    const { kind, text } = this.#line;
+    const { kind, text, isModule } = this.#line;
     if (kind === "version") print(1, `${globalThis.process.version}\n`);
     else if (kind === "help") print(1, `${usage}\n`);
     else if (kind === "wrong") {
@@ -106,7 +111,7 @@ export class Program implements Driver {
     } else if (kind === "file") this.#track(this.#modules.runMain(resolve(text)));
     else {
       const code = kind === "input" ? String(readFileSync(0, "utf8")) : text;
-      const value = this.#modules.runCode(code, kind === "input" ? "[stdin]" : "[eval]");
+      const value = this.#modules.runCode(code, kind === "input" ? "[stdin]" : "[eval]", isModule);
       this.#track(value);
       if (kind === "print") globalThis.console.log(value);
     }
