@@ -8,6 +8,7 @@ declare namespace WebAssembly {
     readonly exports: Exports;
   }
   class Memory {
+    constructor(pages: { readonly initial: number; readonly maximum: number });
     grow(pages: number): number;
   }
   type Exports = Record<string, unknown>;

@@ -181,7 +181,9 @@ export class Engine {
         return state.type === "fulfilled" ? state.value : state.error;
       },
       now: () => context.newNumber(performance.now()),
-      sleep: (ms) => host.sleep(number(ms)) as undefined,
+      sleep: (ms) => {
+        host.sleep(number(ms));
+      },
       random: (length) => {
         const random = new Uint8Array(Math.max(0, Math.min(number(length), mebibyte)));
         for (let start = 0; start < random.length; start += 65_536) {

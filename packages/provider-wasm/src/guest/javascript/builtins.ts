@@ -11,7 +11,7 @@ import type { Timers } from "./timers.js";
 import { fileUrl, fileUrlPath } from "./url.js";
 import * as util from "./util.js";
 
-type Function = (...args: unknown[]) => unknown;
+type AnyFunction = (...args: unknown[]) => unknown;
 
 /** The modules that the interpreter brings along, by their names without `node:`. Each is made when it is first asked for. */
 export function createBuiltins(
@@ -82,7 +82,7 @@ function once<Value>(make: () => Value): () => Value {
 
 /** Each function that ends in `Sync`, also in the form that takes a callback. */
 function withCallbacks(whole: Record<string, unknown>, timers: Timers): Record<string, unknown> {
-  const forms: [string, Function][] = syncFunctions(whole).map(([name, run]) => [
+  const forms: [string, AnyFunction][] = syncFunctions(whole).map(([name, run]) => [
     name,
     (...args) => {
       const done = args.pop();
@@ -100,13 +100,13 @@ function promisesOf(whole: Record<string, unknown>): Record<string, unknown> {
   return { ...Object.fromEntries(forms), constants: fs.constants };
 }
 
-function syncFunctions(whole: Record<string, unknown>): [string, Function][] {
+function syncFunctions(whole: Record<string, unknown>): [string, AnyFunction][] {
   return Object.entries(whole)
-    .filter((entry): entry is [string, Function] => entry[0].endsWith("Sync") && typeof entry[1] === "function")
+    .filter((entry): entry is [string, AnyFunction] => entry[0].endsWith("Sync") && typeof entry[1] === "function")
     .map(([name, run]) => [name.slice(0, -"Sync".length), run]);
 }
 
-function attempt(run: Function, args: unknown[]): { readonly value: unknown } | { readonly error: unknown } {
+function attempt(run: AnyFunction, args: unknown[]): { readonly value: unknown } | { readonly error: unknown } {
   try {
     return { value: run(...args) };
   } catch (error) {

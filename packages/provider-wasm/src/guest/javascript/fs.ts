@@ -114,11 +114,19 @@ export class Stats {
     [this.ctime, this.birthtime] = [new Date(info.ctime), new Date(info.ctime)];
   }
 
-  isFile = (): boolean => typeOf(this.mode) === "file";
-  isDirectory = (): boolean => typeOf(this.mode) === "directory";
-  isSymbolicLink = (): boolean => typeOf(this.mode) === "link";
+  isFile(): boolean {
+    return typeOf(this.mode) === "file";
+  }
+
+  isDirectory(): boolean {
+    return typeOf(this.mode) === "directory";
+  }
+
+  isSymbolicLink(): boolean {
+    return typeOf(this.mode) === "link";
+  }
 }
-// Not shown by inspect, as with Node's, whose methods are of the prototype.
+// What this file system never has.
 for (const name of ["isFIFO", "isSocket", "isBlockDevice", "isCharacterDevice"]) {
   Object.defineProperty(Stats.prototype, name, { value: () => false, configurable: true, writable: true });
 }

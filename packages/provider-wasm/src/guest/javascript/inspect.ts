@@ -196,7 +196,7 @@ function partsOf(value: object, kind: string | undefined, context: Context): Par
     const rest = keys.filter((key) => typeof key === "symbol" || !/^\d+$/.test(key));
     return { prefix, braces: ["[", "]"], entries: [...items(value, context), ...members(rest)], isArray: true };
   }
-  if (typeof value === "function") return { prefix: functionLabel(value, kind, tag), braces: ["", ""], entries: members() };
+  if (typeof value === "function") return { prefix: functionLabel(value as (...args: never[]) => unknown, kind, tag), braces: ["", ""], entries: members() };
   if (isError(value)) {
     const hidden = new Set<string | symbol>(["stack", "message"]);
     const text = indented(stackOf(value), context);
@@ -354,7 +354,7 @@ function boxedPrimitive(value: object): { readonly type: string; readonly value:
   for (const kind of [String, Number, Boolean, Symbol, BigInt]) {
     if (!(value instanceof kind)) continue;
     try {
-      const inner: unknown = kind.prototype.valueOf.call(value);
+      const inner: unknown = Reflect.apply(kind.prototype.valueOf, value, []);
       return { type: typeof inner, value: inner };
     } catch {
       // It only has that prototype.

@@ -25,8 +25,7 @@ export function enter(host: Host): Guest {
   const timers = new Timers();
   // Made for one another: what is missing is there before anything asks for it.
   let process: Process;
-  let modules: Modules;
-  modules = new Modules(
+  const modules: Modules = new Modules(
     createBuiltins(
       () => process,
       timers,
