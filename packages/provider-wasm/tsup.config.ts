@@ -42,6 +42,8 @@ export default defineConfig([
     ...script("enter"),
     entry: { javascript: "src/guest/javascript/main.ts" },
     platform: "neutral",
+    // Its one import of Node's is replaced below.
+    removeNodeProtocol: false,
     target: "es2022",
     esbuildOptions(options) {
       // Names stay: programs see those of classes.
