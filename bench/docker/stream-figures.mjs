@@ -21,22 +21,21 @@ export async function streamFigures(image, mebibytes, progress) {
     if (typeof ours === "string") throw new Error(`moving ${amount} ${words}: ${ours}`);
     // The others have no other way for so many bytes.
     const rival = way === "stdout" ? await move("rival", way, mebibytes, image) : undefined;
-    const crash = typeof rival === "string" ? "crashes" : undefined;
-    if (crash) progress(`@mastra/docker ${crash}: ${rival}`);
-    const measured = typeof rival === "string" ? undefined : rival;
+    const crashed = typeof rival === "string";
+    if (crashed) progress(`@mastra/docker crashes: ${rival}`);
     const what = `${amount} ${words}`;
     rows.push({
       id: `stream.${way}.ms`,
       what,
       unit: /** @type {const} */ ("ms"),
-      rival: crash ?? measured?.ms,
+      rival: crashed ? "crashes" : rival?.ms,
       sandkit: ours.ms,
     });
     rows.push({
       id: `stream.${way}.memory`,
       what: "  memory that the client grows by",
       unit: /** @type {const} */ ("MiB"),
-      rival: crash ?? (measured && measured.growth / 2 ** 20),
+      rival: crashed ? "crashes" : rival && rival.growth / 2 ** 20,
       sandkit: ours.growth / 2 ** 20,
       target: 64,
     });

@@ -62,7 +62,8 @@ export function findTemplate(name: string, images: Readonly<Record<string, strin
   const known = Object.hasOwn(templates, name) ? templates[name] : undefined;
   const own = Object.hasOwn(images, name) ? images[name] : undefined;
   // Whoever gives an image for Python means one that has it; the others may have more than their name says, or less.
-  if (own !== undefined) return { name, image: own, first: /^(?:python|data)/.test(name) ? "python" : undefined };
+  if (own !== undefined)
+    return { name, image: own, first: known?.first === "python" && name !== "bash" ? "python" : undefined };
   if (known) return { name, ...known };
   const names = [...new Set([...Object.keys(templates), ...Object.keys(images)])].sort();
   throw refusal("INVALID", `template "${name}" does not exist: there are ${names.join(", ")}; or give an image`);

@@ -38,6 +38,26 @@ for (const [name, image] of Object.entries(boxes)) {
       await other.kill();
     });
 
+    it.each(["ulimit -x 1; exec sleep 613", "(ulimit -x 1; exec sleep 613) & sleep 613"])(
+      "ends what has lowered its mark, and nothing else: %s",
+      async (program) => {
+        const other = await sandbox.spawn("exec sleep 611");
+        const lowering = program.replace("-x", (await sandbox.exec("ulimit -x 2>/dev/null")).ok ? "-x" : "-w");
+        expect(await sandbox.exec(lowering, { timeoutMs: 500 })).toMatchObject({ reason: "timeout" });
+        expect((await running()).filter((line) => /^sleep 61[13]$/.test(line))).toEqual(["sleep 611"]);
+        await other.kill();
+      },
+    );
+
+    it("opens large files and floods, whichever of its outputs the engine brings first", async () => {
+      await sandbox.files.write("large", new Uint8Array(2 * 1024 * 1024));
+      for (let round = 0; round < 10; round++) {
+        await (await sandbox.files.readStream("large")).cancel();
+        const flood = await sandbox.spawn("exec cat large large");
+        await flood.kill("SIGKILL");
+      }
+    });
+
     it("leaves nothing running of a read that was cancelled", async () => {
       await sandbox.files.write("big", new Uint8Array(8 * 1024 * 1024));
       const reader = (await sandbox.files.readStream("big")).getReader();

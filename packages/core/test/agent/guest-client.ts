@@ -110,7 +110,8 @@ export class GuestStream {
   }
 }
 
-const plainSpawn: SpawnRequest = {
+/** A spawn that asks for nothing beyond its command, which it lacks. */
+export const plainSpawn: SpawnRequest = {
   op: "spawn",
   command: [],
   cwd: null,

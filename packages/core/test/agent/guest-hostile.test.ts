@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { encodeFrame } from "../../src/agent/frames.js";
 import { type AgentRuntime, agentCommand } from "../../src/agent/guest-source.js";
 import { frameType, lane, maxRequestBytes, maxStreams, windowBytes } from "../../src/agent/protocol.js";
-import { type GuestStream, python, type StartedAgent, startAgent, stopAgent } from "./guest-client.js";
+import { type GuestStream, plainSpawn, python, type StartedAgent, startAgent, stopAgent } from "./guest-client.js";
 
 const agents: StartedAgent[] = [];
 afterEach(async () => {
@@ -69,16 +69,7 @@ const breaks: Readonly<Record<string, Break>> = {
   "taking back the input of a program": (_, cat) => cat.cancel(lane.in),
 };
 
-const spawn = {
-  op: "spawn",
-  command: ["true"],
-  cwd: null,
-  env: {},
-  stdin: false,
-  mergeStderr: false,
-  pty: null,
-  control: false,
-};
+const spawn = { ...plainSpawn, command: ["true"] };
 const write = { op: "write", path: "/tmp/sandkit-never", mode: "truncate", permissions: null, ifModifiedAt: null };
 
 describe.each(["python", "node"] as const)("the agent in %s", (runtime) => {
@@ -215,14 +206,16 @@ describe.each(["python", "node"] as const)("the agent in %s", (runtime) => {
       await rm(folder, { recursive: true });
     });
 
-    it.runIf(runtime === "python")("running out of descriptors", async () => {
-      const agent = await startAgent({ runtime, limits: ["--nofile=48"] });
+    it("running out of descriptors", async () => {
+      // Node has more of its own.
+      const agent = await startAgent({ runtime, limits: [`--nofile=${runtime === "python" ? 48 : 96}`] });
       agents.push(agent);
       const { client } = agent;
       await client.hello();
       const runs = Array.from({ length: 30 }, () => client.sh("sleep 300", { stdin: true }));
       const replies = await Promise.all(runs.map((run) => run.reply.promise));
-      expect(replies.filter((reply) => reply.ok).length).toBeGreaterThan(3);
+      // The one in JavaScript opens the pipes of all before it starts the first: together they may leave none for any.
+      if (runtime === "python") expect(replies.filter((reply) => reply.ok).length).toBeGreaterThan(3);
       expect(replies.filter((reply) => reply.error).every((reply) => reply.error?.errno === "EMFILE")).toBe(true);
       for (const [index, run] of runs.entries()) if (replies[index]?.ok) await client.kill(run);
       await Promise.all(runs.filter((_, index) => replies[index]?.ok).map((run) => run.gone.promise));

@@ -65,6 +65,17 @@ async function codeOf(promise: Promise<unknown>): Promise<string | undefined> {
   );
 }
 
+/** A program that the agent says to have started, on stream 2. */
+async function withProcess() {
+  const agent = new Impostor();
+  const opening = agent.session();
+  agent.greet();
+  const session = await opening;
+  const starting = session.spawn(["true"], { stdin: false });
+  agent.say(frameType.response, 2, 0, json({ ok: { pid: 7 } }));
+  return { agent, process: await starting };
+}
+
 describe("frames", () => {
   for (const framing of ["binary", "text"] as const) {
     it(`come out as they went in, however they are cut and whatever came before (${framing})`, () => {
@@ -153,26 +164,14 @@ describe("an agent that is not to be believed", () => {
   }
 
   it("loses a stream whose bytes are not all there", async () => {
-    const agent = new Impostor();
-    const opening = agent.session();
-    agent.greet();
-    const session = await opening;
-    const starting = session.spawn(["true"], { stdin: false });
-    agent.say(frameType.response, 2, 0, json({ ok: { pid: 7 } }));
-    const process = await starting;
+    const { agent, process } = await withProcess();
     agent.say(frameType.data, 2, lane.out, Buffer.from("abc"));
     agent.say(frameType.end, 2, lane.out, Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 9));
     await expect(new Response(process.stdout).text()).rejects.toThrow();
   });
 
   it("may end a lane after it has told that all are gone", async () => {
-    const agent = new Impostor();
-    const opening = agent.session();
-    agent.greet();
-    const session = await opening;
-    const starting = session.spawn(["true"], { stdin: false });
-    agent.say(frameType.response, 2, 0, json({ ok: { pid: 7 } }));
-    const process = await starting;
+    const { agent, process } = await withProcess();
     const nothing = new Uint8Array(8);
     const exited = { event: "exited", code: 0, signal: null, oom: false, cpuMs: null, peakMemoryBytes: null };
     agent.say(frameType.event, 2, 0, json(exited));

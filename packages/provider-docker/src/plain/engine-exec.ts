@@ -3,6 +3,7 @@ import { SandboxError } from "@sandkit/core";
 import type { EngineClient } from "../engine/client.js";
 import { startExec } from "../engine/hijack.js";
 import { engineError, providerName, statusOf } from "../errors.js";
+import type { ProgramMarks } from "./program-marks.js";
 
 /** A program that the engine has started in a container, with its streams as the engine frames them. */
 export interface EngineExec {
@@ -18,6 +19,7 @@ export interface ExecPlace {
   readonly engine: EngineClient;
   readonly container: string;
   readonly sandboxId: string;
+  readonly marks: ProgramMarks;
   /** What programs of ours find their tools by, as `NAME=value`. */
   readonly own: readonly string[];
 }

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { constants } from "node:os";
 import { deferred, type ProcessExit, type ProviderProcess, SandboxError, type SpawnOptions } from "@sandkit/core";
 import { splitStreams } from "../engine/split-streams.js";
@@ -43,14 +43,16 @@ export class PlainProcess implements ProviderProcess {
     options: SpawnOptions & { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
   ): Promise<PlainProcess> {
     const token = randomBytes(12).toString("hex");
-    // Below what a shell counts with, above what anybody would set.
-    const mark = String(randomInt(2 ** 40, 2 ** 47));
     const [spawn, program] = await Promise.all([guestSource("spawn"), guestSource("program")]);
     const merge = options.mergeStderr ? "merge" : "";
     const { PATH = "", ...others } = options.env;
+    const mark = place.marks.take();
     const args = ["sh", "-c", spawn, "sh", token, mark, merge, program, options.cwd, PATH, ...command];
     const env = Object.entries(others).map(([name, value]) => `${name}=${value}`);
-    const exec = await startInContainer(place, args, { env, stdin: options.stdin });
+    const exec = await startInContainer(place, args, { env, stdin: options.stdin }).catch((error) => {
+      place.marks.release(mark);
+      throw error;
+    });
     const process = new PlainProcess(place, exec, token, mark);
     process.#pid = await process.#started.promise.catch((refused) => {
       throw refused instanceof SandboxError ? refused : badDirectory(String(refused), options.cwd, place.sandboxId);
@@ -69,6 +71,8 @@ export class PlainProcess implements ProviderProcess {
     this.stderr = stderr.stream;
     this.exited = this.#exited.promise;
     this.gone = this.#gone.promise;
+    const release = () => place.marks.release(mark);
+    this.gone.then(release, release);
     this.#report = new SpawnReport(token, {
       started: (outcome) => {
         if ("pid" in outcome) this.#started.resolve(outcome.pid);
@@ -87,7 +91,8 @@ export class PlainProcess implements ProviderProcess {
         this.#heardAt = performance.now();
         this.#report.push(bytes);
       },
-      wanted: () => stdout.wanted && stderr.wanted,
+      // Before its start is told there is nobody who could read: its output may come faster than that.
+      wanted: () => !this.#report.begun || (stdout.wanted && stderr.wanted),
     });
     exec.closed.then(() => this.#onClose());
   }
@@ -129,7 +134,11 @@ export class PlainProcess implements ProviderProcess {
 
   /** Sends a signal to the whole tree, or none with `LOOK`; true when nothing of it is left. */
   async #tell(signal: string): Promise<boolean> {
-    const { stdout } = await runGuest(this.#place, "kill", [this.#mark, signal]);
+    const { stdout } = await runGuest(this.#place, "kill", [
+      this.#mark,
+      signal,
+      ...this.#place.marks.around(this.#mark),
+    ]);
     return stdout.toString("utf8").trim() === "gone";
   }
 

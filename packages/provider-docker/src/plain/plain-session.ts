@@ -9,6 +9,7 @@ import { type ExecPlace, lostSandbox } from "./engine-exec.js";
 import { runGuest } from "./guest-run.js";
 import { plainFiles } from "./plain-files.js";
 import { PlainProcess } from "./plain-process.js";
+import { ProgramMarks } from "./program-marks.js";
 
 /** Programs that are being started at one time; engines have stalled with more. */
 const startsAtOneTime = 8;
@@ -36,7 +37,13 @@ export async function openPlainSession(
   const { engine, container, record } = box;
   const inspected = await engine.inspect(container);
   if (!inspected) throw lostSandbox(record.id);
-  const place: ExecPlace = { engine, container, sandboxId: record.id, own: ownEnvironment(inspected) };
+  const place: ExecPlace = {
+    engine,
+    container,
+    sandboxId: record.id,
+    own: ownEnvironment(inspected),
+    marks: new ProgramMarks(),
+  };
   const turns = new Turns(startsAtOneTime);
   const processes = new Map<string, PlainProcess>();
   const remove = removalOf(box);

@@ -5,6 +5,9 @@ import { fileError } from "./file-errors.js";
 import { guestSource } from "./guest-source.js";
 import { OutputPipe } from "./output-pipe.js";
 
+/** What comes before the content. */
+const agreement = Buffer.from("ok\n");
+
 /** The bytes of a file, pulled from a program inside that reads it. */
 export async function readFile(
   place: ExecPlace,
@@ -16,6 +19,7 @@ export async function readFile(
   const { streams, closed } = await startInContainer(place, command, { env: [], stdin: false });
   const verdict = deferred<string>();
   let said = "";
+  let header = Buffer.alloc(0);
   let over = false;
   const pipe = new OutputPipe(() => {
     if (pipe.cancelled) streams.destroy();
@@ -30,7 +34,12 @@ export async function readFile(
   };
   signal?.addEventListener("abort", stop, { once: true });
   splitStreams(streams, {
-    stdout: (bytes) => pipe.push(bytes),
+    stdout: (bytes) => {
+      const rest = agreement.length - header.length;
+      if (rest > 0) header = Buffer.concat([header, bytes.subarray(0, rest)]);
+      if (header.equals(agreement)) verdict.resolve("ok");
+      if (bytes.length > rest) pipe.push(bytes.subarray(rest));
+    },
     stderr: (bytes) => {
       said += Buffer.from(bytes).toString("utf8");
       if (said.includes("\n")) verdict.resolve(said.split("\n")[0] ?? "");

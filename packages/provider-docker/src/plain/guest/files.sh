@@ -80,11 +80,12 @@ modified_at() {
   echo "$seconds.$(printf '%.3s' "$fraction")"
 }
 
+# Says "ok" on stdout, before the content: what comes on stderr may come after it, and wait for whoever reads that.
 read_file() { # path offset length
   [ -e "$1" ] || fail_missing "$1"
   require_regular "$1"
   [ -r "$1" ] || fail EACCES
-  ok
+  echo ok
   if [ "$3" = 0 ]; then
     exit 0
   elif [ "$2" = 0 ] && [ -z "$3" ]; then
