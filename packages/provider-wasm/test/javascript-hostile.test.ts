@@ -45,15 +45,19 @@ describe("bombs", () => {
     "({ toString() { return this + '' } }) + ''",
     "for (let i = 0; ; i++) require('fs').writeFileSync('f' + i, 'x'.repeat(1_000_000))",
   ];
-  it.each(bombs)("%s ends by itself or is ended", async (code) => {
-    const cell = await run(code, 1_500);
-    expect(cell.ok && cell.value !== undefined && String(cell.value).length > 1e8).toBe(false);
-    expect(["exited", "timeout", "oom", "signaled"]).toContain(cell.reason);
-    await survives();
-    await sandbox.runCode(
-      "import os\nfor n in os.listdir('/workspace'):\n    if n.startswith('f'): os.unlink('/workspace/' + n)",
-    );
-  }, 60_000);
+  it.each(bombs)(
+    "%s ends by itself or is ended",
+    async (code) => {
+      const cell = await run(code, 1_500);
+      expect(cell.ok && cell.value !== undefined && String(cell.value).length > 1e8).toBe(false);
+      expect(["exited", "timeout", "oom", "signaled"]).toContain(cell.reason);
+      await survives();
+      await sandbox.runCode(
+        "import os\nfor n in os.listdir('/workspace'):\n    if n.startswith('f'): os.unlink('/workspace/' + n)",
+      );
+    },
+    60_000,
+  );
 
   it("memory: an error that the cell can catch, and the state is kept", async () => {
     await run("var state = 5");
@@ -116,21 +120,25 @@ describe("what the guest tampers with", () => {
     "Object.freeze(Object.prototype); Object.freeze(Array.prototype); Object.freeze(globalThis)",
     "Error.prototype.toString = () => { throw 1 }; Object.defineProperty(Error.prototype, 'name', { get() { for (;;); } })",
   ];
-  it.each(tampered)("%s: the next cells are told the truth", async (code) => {
-    const kernel = await sandbox.kernel({ language: "javascript" });
-    await kernel.run("var mark = 6");
-    const cells = [];
-    for (const next of [code, "1 + 1", "throw new Error('x')", "1 + 1"]) {
-      const cell = await kernel.run(next, { timeoutMs: 2_000, interruptGraceMs: 300 });
-      expect(["exited", "timeout", "oom", "signaled"]).toContain(cell.reason);
-      cells.push(cell);
-    }
-    const lost = cells.some((cell) => cell.stateLost);
-    const mark = await kernel.run("typeof mark", { timeoutMs: 2_000, interruptGraceMs: 300 });
-    if (lost && !mark.stateLost) expect(mark.value).toBe("undefined");
-    await kernel[Symbol.asyncDispose]();
-    await survives();
-  }, 60_000);
+  it.each(tampered)(
+    "%s: the next cells are told the truth",
+    async (code) => {
+      const kernel = await sandbox.kernel({ language: "javascript" });
+      await kernel.run("var mark = 6");
+      const cells = [];
+      for (const next of [code, "1 + 1", "throw new Error('x')", "1 + 1"]) {
+        const cell = await kernel.run(next, { timeoutMs: 2_000, interruptGraceMs: 300 });
+        expect(["exited", "timeout", "oom", "signaled"]).toContain(cell.reason);
+        cells.push(cell);
+      }
+      const lost = cells.some((cell) => cell.stateLost);
+      const mark = await kernel.run("typeof mark", { timeoutMs: 2_000, interruptGraceMs: 300 });
+      if (lost && !mark.stateLost) expect(mark.value).toBe("undefined");
+      await kernel[Symbol.asyncDispose]();
+      await survives();
+    },
+    60_000,
+  );
 
   it("another kernel never sees it", async () => {
     await run("Object.prototype.poison = 1; Array.prototype.map = null");

@@ -28,7 +28,10 @@ describe("node as a program", () => {
       stderr: "",
     });
     expect((await run(["main.js"], { cwd: "/workspace/app" })).stdout).toContain("/workspace/app/main.js");
-    expect(await run(["none.js"])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("Cannot find module") });
+    expect(await run(["none.js"])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("Cannot find module"),
+    });
   });
 
   it("runs -e, -p, standard input and --version", async () => {
@@ -64,7 +67,9 @@ describe("node as a program", () => {
   it("ends with its code, also by an error that nobody catches", async () => {
     expect(await run(["-e", "process.exit(3)"])).toMatchObject({ exitCode: 3, reason: "exited" });
     expect(await run(["-e", "process.exitCode = 4"])).toMatchObject({ exitCode: 4 });
-    expect(await run(["-e", "process.on('exit', (c) => console.log('bye', c)); setTimeout(() => {}, 20)"])).toMatchObject({
+    expect(
+      await run(["-e", "process.on('exit', (c) => console.log('bye', c)); setTimeout(() => {}, 20)"]),
+    ).toMatchObject({
       exitCode: 0,
       stdout: "bye 0\n",
     });
@@ -78,14 +83,19 @@ describe("node as a program", () => {
     await sandbox.files.write("broken.mjs", "await 1; throw new Error('in a module');");
     expect(await run(["broken.mjs"])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("in a module") });
     expect(await run(["-e", "(async () => { throw new Error('dropped') })()"])).toMatchObject({ exitCode: 1 });
-    const main = await sandbox.files.write("main-async.js", "async function main() { throw new Error('dropped'); }\nmain();\n");
+    const main = await sandbox.files.write(
+      "main-async.js",
+      "async function main() { throw new Error('dropped'); }\nmain();\n",
+    );
     expect(main).toBeUndefined();
     expect(await run(["main-async.js"])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("dropped") });
   });
 
   it("reads standard input in every way", async () => {
     const stdin = "one\ntwo ü\n";
-    expect((await run(["-e", "console.log(require('fs').readFileSync(0, 'utf8').length)"], { stdin })).stdout).toBe("10\n");
+    expect((await run(["-e", "console.log(require('fs').readFileSync(0, 'utf8').length)"], { stdin })).stdout).toBe(
+      "10\n",
+    );
     const events =
       "let all = ''; process.stdin.setEncoding('utf8'); process.stdin.on('data', (d) => { all += d }); process.stdin.on('end', () => console.log(all.length))";
     expect((await run(["-e", events], { stdin })).stdout).toBe("10\n");
@@ -139,7 +149,7 @@ console.log(typeof performance.now(), crypto.randomUUID().length, new TextDecode
 process.nextTick(() => console.log('tick')); setImmediate(() => console.log('immediate')); Promise.resolve().then(() => console.log('promise'));`;
     expect(await run(["-e", code])).toMatchObject({
       stderr: "",
-      stdout: "got 1\na {\"b\":1} { a: 1 } hi aGk= ../c\nnumber 36 ü linux true\ntick\npromise\nimmediate\n",
+      stdout: 'got 1\na {"b":1} { a: 1 } hi aGk= ../c\nnumber 36 ü linux true\ntick\npromise\nimmediate\n',
     });
   });
 
@@ -161,7 +171,12 @@ process.nextTick(() => console.log('tick')); setImmediate(() => console.log('imm
   });
 
   it("is ended by a timeout, however busy", async () => {
-    expect(await run(["-e", "console.log(1); for (;;);"], { timeoutMs: 500 })).toMatchObject({ reason: "timeout", stdout: "1\n" });
-    expect(await run(["-e", "for (;;) console.log('x'.repeat(1000))"], { timeoutMs: 500 })).toMatchObject({ reason: "timeout" });
+    expect(await run(["-e", "console.log(1); for (;;);"], { timeoutMs: 500 })).toMatchObject({
+      reason: "timeout",
+      stdout: "1\n",
+    });
+    expect(await run(["-e", "for (;;) console.log('x'.repeat(1000))"], { timeoutMs: 500 })).toMatchObject({
+      reason: "timeout",
+    });
   });
 });

@@ -8,9 +8,10 @@ import { copyInto, openRealm } from "../src/worker/realm-host.js";
 
 /** A running realm as a worker makes it, stopped where it asks for its job, with Pyodide's own object caught. */
 async function stoppedRealm() {
-  const { directory: artifacts, pyodide } = findArtifacts();
+  const { directory: artifacts, pyodide, quickjs } = findArtifacts();
   const assets = loadAssets({
     artifacts,
+    quickjs,
     pyodide,
     memoryMiB: 512,
     diskMiB: 1,

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import type { ChildOptions } from "../protocol.js";
 import { readPythonSources } from "../python-sources.js";
 import type { SnapshotInfo } from "../snapshot/snapshot.js";
-import type { ScriptCaches } from "../worker/realm-host.js";
 import type { JavaScriptWorkerAssets } from "../worker/javascript-worker.js";
+import type { ScriptCaches } from "../worker/realm-host.js";
 import type { WorkerAssets } from "../worker/worker.js";
 import { limitMemory } from "./wasm-memory.js";
 

@@ -1,10 +1,11 @@
 import { webcrypto } from "node:crypto";
-import variant from "@jitl/quickjs-wasmfile-release-sync";
+import release from "@jitl/quickjs-wasmfile-release-sync";
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,
   type QuickJSContext,
   type QuickJSHandle,
+  type QuickJSSyncVariant,
   type QuickJSWASMModule,
   type VmFunctionImplementation,
 } from "quickjs-emscripten-core";
@@ -22,6 +23,9 @@ type HostFunction = VmFunctionImplementation<QuickJSHandle>;
 
 const mebibyte = 1024 * 1024;
 const pagesPerMiB = 16;
+/** Its declarations are those of its CommonJS; what the build takes is the ES module. */
+const variant = release as unknown as QuickJSSyncVariant;
+
 /** What the module takes before it has run anything. */
 const initialMiB = 16;
 /** Room above what the guest may take, for texts on their way in: the module does not look whether it got memory. */
@@ -147,9 +151,15 @@ export class Engine {
     const number = (handle: QuickJSHandle | undefined) => (handle ? context.getNumber(handle) : 0);
     const parsed = (handle: QuickJSHandle | undefined) => String(JSON.parse(text(handle)));
     const boolean = (value: boolean) => (value ? context.true : context.false);
-    const bytes = (buffer: QuickJSHandle | undefined, offset: QuickJSHandle | undefined, length: QuickJSHandle | undefined) => {
+    const bytes = (
+      buffer: QuickJSHandle | undefined,
+      offset: QuickJSHandle | undefined,
+      length: QuickJSHandle | undefined,
+    ) => {
       if (!buffer) throw new Error("there are no bytes");
-      return context.getArrayBuffer(buffer).consume((whole) => whole.slice(number(offset), number(offset) + number(length)));
+      return context
+        .getArrayBuffer(buffer)
+        .consume(({ value: whole }) => whole.slice(number(offset), number(offset) + number(length)));
     };
     return {
       call: (operation, args) => context.newString(host.call(text(operation), text(args), null, false)),
@@ -162,7 +172,8 @@ export class Engine {
       send: (operation, args, buffer, offset, length) =>
         context.newString(host.call(text(operation), text(args), bytes(buffer, offset, length), true)),
       print: (stream, json) => boolean(host.write(number(stream), Buffer.from(parsed(json)))),
-      printBytes: (stream, buffer, offset, length) => boolean(host.write(number(stream), bytes(buffer, offset, length))),
+      printBytes: (stream, buffer, offset, length) =>
+        boolean(host.write(number(stream), bytes(buffer, offset, length))),
       encode: (json) => context.newArrayBuffer(new TextEncoder().encode(parsed(json)).buffer),
       decode: (encoding, buffer, offset, length, fatal) =>
         context.newString(decoded(text(encoding), bytes(buffer, offset, length), number(fatal) !== 0)),

@@ -6,17 +6,17 @@ type Encoding = "utf8" | "hex" | "base64" | "base64url" | "latin1" | "ascii" | "
 const { parse, stringify } = JSON;
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const encodings: Readonly<Record<string, Encoding>> = {
-  "utf8": "utf8",
+  utf8: "utf8",
   "utf-8": "utf8",
-  "hex": "hex",
-  "base64": "base64",
-  "base64url": "base64url",
-  "latin1": "latin1",
-  "binary": "latin1",
-  "ascii": "ascii",
-  "ucs2": "utf16le",
+  hex: "hex",
+  base64: "base64",
+  base64url: "base64url",
+  latin1: "latin1",
+  binary: "latin1",
+  ascii: "ascii",
+  ucs2: "utf16le",
   "ucs-2": "utf16le",
-  "utf16le": "utf16le",
+  utf16le: "utf16le",
   "utf-16le": "utf16le",
 };
 
@@ -160,13 +160,21 @@ export class Buffer extends Uint8Array {
 }
 
 for (const size of [8, 16, 32] as const) {
-  for (const [kind, method] of [["UInt", "Uint"], ["Int", "Int"]] as const) {
+  for (const [kind, method] of [
+    ["UInt", "Uint"],
+    ["Int", "Int"],
+  ] as const) {
     for (const order of size === 8 ? ([""] as const) : (["LE", "BE"] as const)) {
       addAccessors(`${kind}${size}${order}`, `${method}${size}`, size / 8, order !== "BE");
     }
   }
 }
-for (const [name, method, bytes] of [["Float", "Float32", 4], ["Double", "Float64", 8], ["BigInt64", "BigInt64", 8], ["BigUInt64", "BigUint64", 8]] as const) {
+for (const [name, method, bytes] of [
+  ["Float", "Float32", 4],
+  ["Double", "Float64", 8],
+  ["BigInt64", "BigInt64", 8],
+  ["BigUInt64", "BigUint64", 8],
+] as const) {
   for (const order of ["LE", "BE"] as const) addAccessors(`${name}${order}`, method, bytes, order === "LE");
 }
 
@@ -239,7 +247,13 @@ function toBase64(bytes: Uint8Array): string {
     const [a = 0, b, c] = [bytes[at], bytes[at + 1], bytes[at + 2]];
     const bits = (a << 16) | ((b ?? 0) << 8) | (c ?? 0);
     const chars = [18, 12, 6, 0].map((shift) => alphabet[(bits >> shift) & 63] ?? "");
-    pieces.push(b === undefined ? `${chars[0]}${chars[1]}==` : c === undefined ? `${chars.slice(0, 3).join("")}=` : chars.join(""));
+    pieces.push(
+      b === undefined
+        ? `${chars[0]}${chars[1]}==`
+        : c === undefined
+          ? `${chars.slice(0, 3).join("")}=`
+          : chars.join(""),
+    );
   }
   return pieces.join("");
 }

@@ -2,11 +2,11 @@ import { assert } from "./assert.js";
 import { Buffer } from "./buffer.js";
 import { EventEmitter } from "./events.js";
 import * as fs from "./fs.js";
-import { createInterface } from "./readline.js";
 import type { Modules } from "./modules.js";
 import { net } from "./net.js";
 import * as path from "./path.js";
 import type { Process } from "./process.js";
+import { createInterface } from "./readline.js";
 import type { Timers } from "./timers.js";
 import { fileUrl, fileUrlPath } from "./url.js";
 import * as util from "./util.js";
@@ -66,7 +66,10 @@ export function createBuiltins(
       setTimeout: wait,
       setImmediate: (value?: unknown) => new Promise((done) => timers.setImmediate(() => done(value))),
     }),
-    url: () => ({ fileURLToPath: fileUrlPath, pathToFileURL: (file: string) => ({ href: fileUrl(path.resolve(file)) }) }),
+    url: () => ({
+      fileURLToPath: fileUrlPath,
+      pathToFileURL: (file: string) => ({ href: fileUrl(path.resolve(file)) }),
+    }),
     util: () => ({ ...util, TextDecoder: globalThis.TextDecoder, TextEncoder: globalThis.TextEncoder }),
   };
   return new Map(Object.entries(factories).map(([name, make]) => [name, once(make)]));

@@ -35,7 +35,18 @@ function clone(value: unknown, seen: Map<object, unknown>): unknown {
 
 function cloneView(view: ArrayBufferView, seen: Map<object, unknown>): unknown {
   const buffer = clone(view.buffer, seen) as ArrayBuffer;
-  const kinds = [Int8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array, BigInt64Array, BigUint64Array];
+  const kinds = [
+    Int8Array,
+    Uint8ClampedArray,
+    Int16Array,
+    Uint16Array,
+    Int32Array,
+    Uint32Array,
+    Float32Array,
+    Float64Array,
+    BigInt64Array,
+    BigUint64Array,
+  ];
   if (view instanceof DataView) return new DataView(buffer, view.byteOffset, view.byteLength);
   const Kind = kinds.find((kind) => view instanceof kind) ?? Uint8Array;
   return new Kind(buffer, view.byteOffset, view.byteLength / Kind.BYTES_PER_ELEMENT);

@@ -1,7 +1,7 @@
 import { stackOf } from "./failures.js";
 import { formatAll } from "./format.js";
 import { host, print } from "./host.js";
-import { inspect, type InspectOptions } from "./inspect.js";
+import { type InspectOptions, inspect } from "./inspect.js";
 import { tableText } from "./table.js";
 
 /** The global `console`, over the two streams. */

@@ -1,6 +1,6 @@
 /** Whether two values are the same in structure; `strict` also compares types and prototypes. */
 export function isDeepEqual(a: unknown, b: unknown, strict: boolean, seen = new Map<object, object>()): boolean {
-  if (strict ? Object.is(a, b) : a == b || (a !== a && b !== b)) return true;
+  if (strict ? Object.is(a, b) : isLooselyEqual(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (seen.get(a) === b) return true;
   seen.set(a, b);
@@ -22,7 +22,12 @@ function member(value: object, key: string): unknown {
   return (value as Record<string, unknown>)[key];
 }
 
-function sameMap(a: Map<unknown, unknown>, b: Map<unknown, unknown>, strict: boolean, seen: Map<object, object>): boolean {
+function sameMap(
+  a: Map<unknown, unknown>,
+  b: Map<unknown, unknown>,
+  strict: boolean,
+  seen: Map<object, object>,
+): boolean {
   if (a.size !== b.size) return false;
   for (const [key, value] of a) if (!b.has(key) || !isDeepEqual(value, b.get(key), strict, seen)) return false;
   return true;
@@ -37,4 +42,10 @@ function sameSet(a: Set<unknown>, b: Set<unknown>, strict: boolean, seen: Map<ob
     rest.splice(index, 1);
   }
   return true;
+}
+
+/** As `==`, but that a number that is none equals itself. */
+export function isLooselyEqual(a: unknown, b: unknown): boolean {
+  // biome-ignore lint/suspicious/noDoubleEquals: it is what Node's `assert.equal` compares by
+  return a == b || (Number.isNaN(a) && Number.isNaN(b));
 }

@@ -1,4 +1,5 @@
-import { inspect, isError } from "./inspect.js";
+import { inspect } from "./inspect.js";
+import { isError } from "./inspect-kinds.js";
 
 const longestName = 1_000;
 const longestMessage = 100_000;

@@ -53,7 +53,13 @@ export function fileError(code: string, syscall: string, path?: string, target?:
   const quoted = path === undefined ? "" : ` '${path}'`;
   const to = target === undefined ? "" : ` -> '${target}'`;
   const error = new Error(`${code}: ${text}, ${syscall}${quoted}${to}`);
-  return Object.assign(error, { errno: -errno, code, syscall, ...(path !== undefined && { path }), ...(target !== undefined && { dest: target }) });
+  return Object.assign(error, {
+    errno: -errno,
+    code,
+    syscall,
+    ...(path !== undefined && { path }),
+    ...(target !== undefined && { dest: target }),
+  });
 }
 
 /** What a call is about, for its error. */

@@ -50,7 +50,8 @@ export const constants = {
 };
 
 function pathOf(path: Path): string {
-  const text = typeof path === "string" ? path : path instanceof Uint8Array ? Buffer.from(path).toString() : fileUrlPath(path);
+  const text =
+    typeof path === "string" ? path : path instanceof Uint8Array ? Buffer.from(path).toString() : fileUrlPath(path);
   if (text.includes("\0")) {
     const error = new TypeError("The argument 'path' must be a string without null bytes");
     throw Object.assign(error, { code: "ERR_INVALID_ARG_VALUE" });
@@ -71,7 +72,10 @@ function flagsOf(flag: string | number): Flags {
     };
   }
   const match = /^(?:(r)s?|(w)|(a)s?)(x?)(\+?)$|^(?:rs|as)\+$/.exec(flag);
-  if (!match) throw Object.assign(new TypeError(`The argument 'flags' is invalid. Received '${flag}'`), { code: "ERR_INVALID_ARG_VALUE" });
+  if (!match)
+    throw Object.assign(new TypeError(`The argument 'flags' is invalid. Received '${flag}'`), {
+      code: "ERR_INVALID_ARG_VALUE",
+    });
   const [kind, plus] = [flag[0], flag.includes("+")];
   return {
     read: kind === "r" || plus,
@@ -205,7 +209,10 @@ export function readSync(
   lengthGiven?: number,
   positionGiven: number | null = null,
 ): number {
-  const given = typeof offsetOrOptions === "object" ? offsetOrOptions : { offset: offsetOrOptions, length: lengthGiven, position: positionGiven };
+  const given =
+    typeof offsetOrOptions === "object"
+      ? offsetOrOptions
+      : { offset: offsetOrOptions, length: lengthGiven, position: positionGiven };
   const { offset = 0, position = null } = given;
   const bytes = new Uint8Array(target.buffer, target.byteOffset + offset, given.length ?? target.byteLength - offset);
   if (descriptor === 0) {
@@ -228,11 +235,21 @@ function inputBytes(length: number): Uint8Array {
   }
 }
 
-export function writeSync(descriptor: number, data: Data, offset?: number, length?: number | string, position?: number | null): number {
+export function writeSync(
+  descriptor: number,
+  data: Data,
+  offset?: number,
+  length?: number | string,
+  position?: number | null,
+): number {
   const bytes =
     typeof data === "string"
       ? Buffer.from(data, typeof length === "string" ? length : "utf8")
-      : new Uint8Array(data.buffer, data.byteOffset + (offset ?? 0), typeof length === "number" ? length : data.byteLength - (offset ?? 0));
+      : new Uint8Array(
+          data.buffer,
+          data.byteOffset + (offset ?? 0),
+          typeof length === "number" ? length : data.byteLength - (offset ?? 0),
+        );
   if (descriptor === 1 || descriptor === 2) {
     printBytes(descriptor, bytes);
     return bytes.length;
@@ -274,7 +291,11 @@ function readAllInput(): Buffer {
 }
 
 export function writeFileSync(path: Path | number, data: unknown, options?: Options): void {
-  const { encoding = "utf8", flag = "w", mode = 0o666 } = typeof options === "string" ? { encoding: options } : (options ?? {});
+  const {
+    encoding = "utf8",
+    flag = "w",
+    mode = 0o666,
+  } = typeof options === "string" ? { encoding: options } : (options ?? {});
   const bytes = dataBytes(data, encoding ?? "utf8");
   const descriptor = typeof path === "number" ? path : openSync(path, flag, mode);
   try {
@@ -287,7 +308,9 @@ export function writeFileSync(path: Path | number, data: unknown, options?: Opti
 function dataBytes(data: unknown, encoding: string): Uint8Array {
   if (typeof data === "string") return Buffer.from(data, encoding);
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  const error = new TypeError('The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView.');
+  const error = new TypeError(
+    'The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView.',
+  );
   throw Object.assign(error, { code: "ERR_INVALID_ARG_TYPE" });
 }
 
@@ -342,7 +365,8 @@ export function readdirSync(
     const entries = file<[string, number, number][]>("readdir", [ino], { syscall: "scandir", path: top });
     for (const [name, child, mode] of entries.sort(([a], [b]) => (a < b ? -1 : 1))) {
       found.push(new Dirent(name, directory, mode));
-      if (recursive && typeOf(mode) === "directory") waiting.push([`${directory === "/" ? "" : directory}/${name}`, child]);
+      if (recursive && typeOf(mode) === "directory")
+        waiting.push([`${directory === "/" ? "" : directory}/${name}`, child]);
     }
   }
   if (withFileTypes) return found;
@@ -362,7 +386,8 @@ export function mkdirSync(path: Path, options?: { recursive?: boolean; mode?: nu
   for (let depth = 1; depth <= names.length; depth += 1) {
     const at = `/${names.slice(0, depth).join("/")}`;
     const { info } = find(at, true, "mkdir");
-    if (info && typeOf(info.mode) !== "directory") throw fileError(depth === names.length ? "EEXIST" : "ENOTDIR", "mkdir", whole);
+    if (info && typeOf(info.mode) !== "directory")
+      throw fileError(depth === names.length ? "EEXIST" : "ENOTDIR", "mkdir", whole);
     if (info) continue;
     makeDirectory(at, mode);
     first ??= at;

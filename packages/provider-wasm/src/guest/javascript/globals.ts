@@ -35,10 +35,14 @@ class TextDecoder {
   }
 
   decode(input: ArrayBuffer | ArrayBufferView = new ArrayBuffer(0)): string {
-    const bytes = ArrayBuffer.isView(input) ? new Uint8Array(input.buffer, input.byteOffset, input.byteLength) : new Uint8Array(input);
+    const bytes = ArrayBuffer.isView(input)
+      ? new Uint8Array(input.buffer, input.byteOffset, input.byteLength)
+      : new Uint8Array(input);
     const text = decode(bytes, this.encoding, this.fatal);
     if (text === undefined) {
-      throw Object.assign(new TypeError("The encoded data was not valid"), { code: "ERR_ENCODING_INVALID_ENCODED_DATA" });
+      throw Object.assign(new TypeError("The encoded data was not valid"), {
+        code: "ERR_ENCODING_INVALID_ENCODED_DATA",
+      });
     }
     return text;
   }

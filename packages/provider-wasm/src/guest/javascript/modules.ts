@@ -2,8 +2,8 @@ import { existing, find } from "./files.js";
 import { readFileSync } from "./fs.js";
 import { host } from "./host.js";
 import { handOver } from "./last-statement.js";
-import { dirname, extname, resolve } from "./path.js";
 import { builtinName, packageExport, packageType, readPackage, unknownBuiltin } from "./packages.js";
+import { dirname, extname, resolve } from "./path.js";
 import { fileUrl, fileUrlPath } from "./url.js";
 
 /** A module of CommonJS. */
@@ -38,7 +38,8 @@ const importSymbol = Symbol.for("sandkit.import");
 const failedPrefix = "sandkit:failed/";
 const parameters = "exports, require, module, __filename, __dirname";
 const extensions = ["", ".js", ".json", ".cjs", ".mjs"];
-const moduleSyntax = /^\s*(?:import\s*["'{*\w]|export\s*[{*]|export\s+(?:default|const|let|var|function|class|async)\b)|\bawait\b|\bimport\.meta\b/m;
+const moduleSyntax =
+  /^\s*(?:import\s*["'{*\w]|export\s*[{*]|export\s+(?:default|const|let|var|function|class|async)\b)|\bawait\b|\bimport\.meta\b/m;
 
 /** Modules from the sandbox's files, and those that the interpreter brings along. */
 export class Modules {
@@ -74,7 +75,13 @@ export class Modules {
 
   #defineScope(module: Module): void {
     const { filename } = module;
-    const scope = { module, exports: module.exports, require: this.requireOf(filename), __filename: filename, __dirname: module.path };
+    const scope = {
+      module,
+      exports: module.exports,
+      require: this.requireOf(filename),
+      __filename: filename,
+      __dirname: module.path,
+    };
     for (const [name, value] of Object.entries(scope)) {
       Object.defineProperty(globalThis, name, { configurable: true, enumerable: false, writable: true, value });
     }
@@ -151,7 +158,9 @@ export class Modules {
   #wrapped(name: string, exports: unknown): string {
     const members = typeof exports === "object" || typeof exports === "function" ? Object.keys(exports ?? {}) : [];
     const names = members.filter((key) => key !== "default" && /^[A-Za-z_$][\w$]*$/.test(key));
-    const list = names.map((key, index) => `const v${index} = whole[${JSON.stringify(key)}]; export { v${index} as ${key} };`);
+    const list = names.map(
+      (key, index) => `const v${index} = whole[${JSON.stringify(key)}]; export { v${index} as ${key} };`,
+    );
     return `const whole = globalThis[Symbol.for("sandkit.import")].require(${JSON.stringify(name)}); export default whole; ${list.join(" ")}`;
   }
 
@@ -314,6 +323,9 @@ function namedExport(namespace: Record<string, unknown>, name: string, specifier
 function notFound(specifier: string, from: string | undefined, kind: Kind = "require"): Error {
   const where = from === undefined ? "" : ` from ${from}`;
   const code = kind === "import" ? "ERR_MODULE_NOT_FOUND" : "MODULE_NOT_FOUND";
-  const help = from !== undefined && /^[@\w]/.test(specifier) ? " (there are no packages here but those in node_modules of the sandbox)" : "";
+  const help =
+    from !== undefined && /^[@\w]/.test(specifier)
+      ? " (there are no packages here but those in node_modules of the sandbox)"
+      : "";
   return Object.assign(new Error(`Cannot find module '${specifier}'${where}${help}`), { code });
 }

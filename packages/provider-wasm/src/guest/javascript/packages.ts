@@ -32,7 +32,10 @@ export function builtinName(specifier: string, known: ReadonlyMap<string, unknow
 /** Says why a module of Node is not there. */
 export function unknownBuiltin(specifier: string): Error {
   const lacks = absent[specifier.replace(/^node:/, "")];
-  const reason = lacks === undefined ? "QuickJS has only a part of Node" : `there are no ${lacks === "network" ? "connections" : lacks}`;
+  const reason =
+    lacks === undefined
+      ? "QuickJS has only a part of Node"
+      : `there are no ${lacks === "network" ? "connections" : lacks}`;
   const error = new Error(`No such built-in module: ${specifier}: ${reason} in this sandbox`);
   return Object.assign(error, { code: "ERR_UNKNOWN_BUILTIN_MODULE" });
 }

@@ -145,11 +145,18 @@ export class Process extends EventEmitter {
 
 /** Values become text, as in Node. */
 function textEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
-  return new Proxy({ ...env }, {
-    set: (target, key, value) => Reflect.set(target, key, String(value)),
-    defineProperty: (target, key, descriptor) =>
-      Reflect.defineProperty(target, key, "value" in descriptor ? { ...descriptor, value: String(descriptor.value) } : descriptor),
-  });
+  return new Proxy(
+    { ...env },
+    {
+      set: (target, key, value) => Reflect.set(target, key, String(value)),
+      defineProperty: (target, key, descriptor) =>
+        Reflect.defineProperty(
+          target,
+          key,
+          "value" in descriptor ? { ...descriptor, value: String(descriptor.value) } : descriptor,
+        ),
+    },
+  );
 }
 
 function wholeNumber(code: unknown): number {

@@ -1,8 +1,8 @@
 import { describe } from "./failures.js";
+import { readFileSync } from "./fs.js";
 import { call, host, print } from "./host.js";
 import type { Modules } from "./modules.js";
 import { resolve } from "./path.js";
-import { readFileSync } from "./fs.js";
 import type { Timers } from "./timers.js";
 
 /** What runs an interpreter: cells, or one program. */

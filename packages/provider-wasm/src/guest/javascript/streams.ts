@@ -18,7 +18,10 @@ export class OutputStream extends EventEmitter {
   }
 
   write(data: string | Uint8Array, encoding?: unknown, done?: unknown): boolean {
-    printBytes(this.fd, typeof data === "string" ? Buffer.from(data, typeof encoding === "string" ? encoding : "utf8") : data);
+    printBytes(
+      this.fd,
+      typeof data === "string" ? Buffer.from(data, typeof encoding === "string" ? encoding : "utf8") : data,
+    );
     const callback = typeof encoding === "function" ? encoding : done;
     if (typeof callback === "function") queueMicrotask(() => void callback());
     return true;

@@ -33,7 +33,9 @@ function short(value: unknown): string {
 }
 
 function draw(heads: readonly string[], lines: readonly (readonly string[])[]): string {
-  const widths = heads.map((head, column) => Math.max(head.length, ...lines.map((line) => (line[column] ?? "").length)) + 2);
+  const widths = heads.map(
+    (head, column) => Math.max(head.length, ...lines.map((line) => (line[column] ?? "").length)) + 2,
+  );
   const rule = (left: string, middle: string, right: string) =>
     left + widths.map((width) => "─".repeat(width)).join(middle) + right;
   const row = (cells: readonly string[]) =>

@@ -1,5 +1,5 @@
-import { customInspect, inspect } from "./inspect.js";
 import { host } from "./host.js";
+import { customInspect, inspect } from "./inspect.js";
 
 type Callback = (...args: unknown[]) => unknown;
 
@@ -58,8 +58,10 @@ export class Timers {
   readonly #immediates = new Map<number, Timeout>();
   #lastId = 0;
 
-  setTimeout = (callback: Callback, delay?: unknown, ...args: unknown[]): Timeout => this.#add(callback, delay, false, args);
-  setInterval = (callback: Callback, delay?: unknown, ...args: unknown[]): Timeout => this.#add(callback, delay, true, args);
+  setTimeout = (callback: Callback, delay?: unknown, ...args: unknown[]): Timeout =>
+    this.#add(callback, delay, false, args);
+  setInterval = (callback: Callback, delay?: unknown, ...args: unknown[]): Timeout =>
+    this.#add(callback, delay, true, args);
 
   setImmediate = (callback: Callback, ...args: unknown[]): Timeout => {
     const immediate = this.#make(callback, 0, false, args);
@@ -118,9 +120,12 @@ export class Timers {
 
   #make(callback: Callback, delay: number, repeats: boolean, args: readonly unknown[]): Timeout {
     if (typeof callback !== "function") {
-      throw Object.assign(new TypeError(`The "callback" argument must be of type function. Received ${inspect(callback)}`), {
-        code: "ERR_INVALID_ARG_TYPE",
-      });
+      throw Object.assign(
+        new TypeError(`The "callback" argument must be of type function. Received ${inspect(callback)}`),
+        {
+          code: "ERR_INVALID_ARG_TYPE",
+        },
+      );
     }
     this.#lastId += 1;
     return new Timeout(this.#lastId, callback, delay, repeats, args);

@@ -1,7 +1,8 @@
+import { isDeepEqual } from "./deep-equal.js";
 import { formatAll } from "./format.js";
 import { host } from "./host.js";
-import { customInspect, inspect as inspectValue, isError } from "./inspect.js";
-import { isDeepEqual } from "./deep-equal.js";
+import { customInspect, inspect as inspectValue } from "./inspect.js";
+import { isError } from "./inspect-kinds.js";
 
 type Callback = (error: unknown, value?: unknown) => void;
 
@@ -57,6 +58,6 @@ export function deprecate<Wrapped>(original: Wrapped): Wrapped {
 }
 
 export function stripVTControlCharacters(text: string): string {
-  const escape = String.fromCharCode(27);
-  return text.replace(new RegExp(`${escape}\\[[0-9;?]*[A-Za-z]`, "g"), "");
+  const start = String.fromCharCode(27);
+  return text.replace(new RegExp(`${start}\\[[0-9;?]*[A-Za-z]`, "g"), "");
 }
