@@ -40,7 +40,29 @@ describe("bombs", () => {
     "'a'.replace(/a/g, () => { for (;;); })",
     "Array.from({ length: 2 ** 32 - 1 })",
     "[].concat(...Array.from({ length: 1000 }, () => new Array(1e6)))",
-    "eval('('.repeat(1e6))",
+    "for (const open of ['(', '[', '{', '!', '`$' + '{', 'a=>', '(?:']) try { eval(open.repeat(1e6)) } catch (e) { if (!/overflow|expect|unexpected|missing|invalid/i.test(e.message)) throw e }",
+    "JSON.parse('['.repeat(1e6))",
+    "new RegExp('(?:'.repeat(1e6) + ')'.repeat(1e6))",
+    "let bound = () => 0; for (let i = 0; i < 1e5; i++) bound = bound.bind(null); bound()",
+    "let proxy = {}; for (let i = 0; i < 1e5; i++) proxy = new Proxy(proxy, {}); proxy.x",
+    "class Again { constructor() { new Again() } }; new Again()",
+    "const twice = () => { try { twice() } finally { twice() } }; twice()",
+    "const cycle = []; cycle[0] = cycle; [String(cycle), cycle.flat(Infinity)]",
+    "for (;;) setTimeout(() => {})",
+    "setInterval(() => { for (;;); }); await new Promise(() => {})",
+    "for (;;) queueMicrotask(() => {})",
+    "const tick = () => process.nextTick(tick); tick(); await new Promise(() => {})",
+    "const more = () => setImmediate(more); more(); await new Promise(() => {})",
+    "process.stdout.write(Buffer.alloc(200_000_000))",
+    "for (;;) process.stderr.write('x'.repeat(1e6))",
+    "Buffer.alloc(150_000_000).toString()",
+    "require('fs').writeFileSync('fill', Buffer.alloc(200_000_000))",
+    "for (;;) display('x'.repeat(1e6))",
+    "crypto.getRandomValues(new Uint8Array(100_000_000))",
+    "structuredClone(Array.from({ length: 1e7 }, () => ({})))",
+    "while (true) try { await new Promise((_, no) => no(1)) } catch {}",
+    "Atomics?.wait?.(new Int32Array(new SharedArrayBuffer(4)), 0, 0)",
+    "require('assert').deepEqual(...[0, 1].map(() => { let n = []; for (let i = 0; i < 1e5; i++) n = [n]; return n }))",
     "new Function('x', 'return '.concat('!'.repeat(1e6), 'x'))",
     "({ toString() { return this + '' } }) + ''",
     "for (let i = 0; ; i++) require('fs').writeFileSync('f' + i, 'x'.repeat(1_000_000))",
@@ -64,11 +86,42 @@ describe("bombs", () => {
     const cell = await run("const list = []; for (;;) list.push(new Uint8Array(1_000_000))");
     expect([cell.error?.name, cell.error?.message, cell.stateLost]).toEqual(["InternalError", "out of memory", false]);
     expect((await run("list.length = 0; state")).value).toBe(5);
+    const caught = await run(
+      "var told; try { for (;;) list.push(new Array(1e5)) } catch (e) { list.length = 0; told = e }\ntold",
+    );
+    expect(caught.outputs[0]?.["text/plain"]).toMatch(/out of memory|null/);
+  }, 60_000);
+
+  it("memory taken by what is small: told, and freed by the next cell", async () => {
+    const cell = await run("var kept = []; for (;;) kept.push({})");
+    expect([cell.error?.message, cell.stateLost]).toEqual(["out of memory", false]);
+    await run("kept = 0");
+    expect((await run("Array.from({ length: 1e5 }, () => ({})).length")).value).toBe(100_000);
   }, 60_000);
 
   it("recursion: an error that the cell can catch", async () => {
-    expect((await run("var f = () => f(); try { f() } catch (e) { e.constructor.name }")).value).toMatch(/Error$/);
+    const cell = await run("let name; const f = () => f(); try { f() } catch (e) { name = String(e) }\nname");
+    expect(cell.value).toBe("InternalError: stack overflow");
   });
+
+  it("siblings go on: programs, kernels and files, while one is ended", async () => {
+    const sibling = await sandbox.kernel({ language: "javascript" });
+    await sibling.run("var steps = 0; var stepping = setInterval(() => { steps += 1 }, 5)");
+    const program = sandbox.exec([
+      "node",
+      "-e",
+      "let n = 0; setInterval(() => { if (++n === 100) process.exit(5) }, 10)",
+    ]);
+    for (const bomb of ["for (;;);", "const h = []; for (;;) h.push(new Array(1e4).fill(1))", "new Array(3e8) + ''"]) {
+      const doomed = await sandbox.kernel({ language: "javascript" });
+      await doomed.run(bomb, { timeoutMs: 300, interruptGraceMs: 0 });
+      await doomed[Symbol.asyncDispose]();
+    }
+    expect(await program).toMatchObject({ exitCode: 5, reason: "exited" });
+    expect((await sibling.run("clearInterval(stepping); steps > 10")).value).toBe(true);
+    await sibling[Symbol.asyncDispose]();
+    await survives();
+  }, 60_000);
 });
 
 describe("ways out", () => {
@@ -102,6 +155,56 @@ describe("ways out", () => {
   });
 });
 
+describe("the driver's ways out", () => {
+  /** Walks all that can be reached from the global scope, and from what the modules and the driver hand out. */
+  const walk = `
+    const ours = new Set("receive send print printBytes encode decode evaluate compile promiseState promiseResult sleep arm abort headroom pendingSignal takeSignal".split(" "));
+    const roots = [globalThis, ...require("module").builtinModules.map((name) => require(name)), module, setTimeout(() => {}), (function () { return arguments })(), new Error("x")];
+    const seen = new Set(), open = [...roots], found = [];
+    while (open.length > 0) {
+      const value = open.pop();
+      if ((typeof value !== "object" && typeof value !== "function") || value === null || seen.has(value)) continue;
+      seen.add(value);
+      if (typeof value === "function" && ours.has(value.name) && value !== RegExp.prototype.compile && Function.prototype.toString.call(value).includes("[native code]")) found.push(value.name);
+      open.push(Object.getPrototypeOf(value));
+      for (const key of Reflect.ownKeys(value)) {
+        const { value: member, get, set } = Object.getOwnPropertyDescriptor(value, key);
+        open.push(member, get, set);
+      }
+    }
+    const result = JSON.stringify([seen.size > 500, found]);`;
+
+  it("cannot be reached from a cell or a program", async () => {
+    expect((await run(`${walk}\nresult`)).value).toBe("[true,[]]");
+    const program = await sandbox.exec(["node", "-e", `${walk}; console.log(result)`]);
+    expect([program.stdout.text, program.stderr.text]).toEqual(["[true,[]]\n", ""]);
+  });
+
+  it("are not handed to what the guest puts in the way of the driver", async () => {
+    const kernel = await sandbox.kernel({ language: "javascript" });
+    const code = `
+      var got = "";
+      const ours = { __proto__: null };
+      for (const name of "receive send print printBytes evaluate promiseState promiseResult arm".split(" ")) ours[name] = true;
+      const look = (value) => { if (typeof value === "function" && ours[value.name]) got += value.name + " " };
+      for (const prototype of [Array, Map, Set, Promise, String, RegExp, ArrayBuffer, Uint8Array].map((made) => made.prototype)) {
+        for (const key of ownKeys(prototype)) {
+          const { value, writable } = Object.getOwnPropertyDescriptor(prototype, key);
+          if (typeof value !== "function" || !writable || key === "constructor") continue;
+          prototype[key] = function (...args) { look(this); for (let i = 0; i < args.length; i++) look(args[i]); return apply(value, this, args) };
+        }
+      }
+      0`;
+    await kernel.run(code);
+    await kernel.run(
+      "console.log('x', [1], new Map([[1, 2]])); require('fs').writeFileSync('t', Buffer.from('x')); [1]",
+    );
+    await kernel.run("throw new Error('x')");
+    expect((await kernel.run("got || 'nothing'")).value).toBe("nothing");
+    await kernel[Symbol.asyncDispose]();
+  });
+});
+
 describe("what the guest tampers with", () => {
   const tampered: readonly string[] = [
     "JSON.stringify = () => { throw new Error('no') }",
@@ -126,9 +229,11 @@ describe("what the guest tampers with", () => {
       const kernel = await sandbox.kernel({ language: "javascript" });
       await kernel.run("var mark = 6");
       const cells = [];
-      for (const next of [code, "1 + 1", "throw new Error('x')", "1 + 1"]) {
+      for (const [next, value] of [[code], ["1 + 1", 2], ["throw new Error('x')"], ["20 + 1", 21]] as const) {
         const cell = await kernel.run(next, { timeoutMs: 2_000, interruptGraceMs: 300 });
         expect(["exited", "timeout", "oom", "signaled"]).toContain(cell.reason);
+        if (value !== undefined && cell.ok) expect([value, undefined]).toContain(cell.value);
+        if (next.startsWith("throw")) expect(cell.ok).toBe(false);
         cells.push(cell);
       }
       const lost = cells.some((cell) => cell.stateLost);

@@ -19,6 +19,12 @@ export interface WorkerEnd {
   readonly error?: string | undefined;
 }
 
+/** What not every kind of worker wants. */
+export interface WorkerOptions {
+  readonly onCaches?: ((caches: ScriptCaches) => void) | undefined;
+  readonly stackSizeMb?: number;
+}
+
 /**
  * Far above what a program takes: V8 ends the whole process where a single allocation goes past the end of a heap,
  * and one can be a gigabyte. Long before it the watch on the process's memory ends the worker.
@@ -37,7 +43,8 @@ export class GuestWorker {
   #signals: Int32Array | undefined;
 
   /** @param assets What the script takes as its data, beside the link. */
-  constructor(script: string, assets: object, onCaches?: (caches: ScriptCaches) => void) {
+  constructor(script: string, assets: object, options: WorkerOptions = {}) {
+    const { onCaches, stackSizeMb = limits.stackSizeMb } = options;
     this.#worker = new Worker(script, {
       workerData: { ...assets, link: this.link.memory },
       env: {},
@@ -46,7 +53,7 @@ export class GuestWorker {
       stdin: false,
       stdout: true,
       stderr: true,
-      resourceLimits: limits,
+      resourceLimits: { ...limits, stackSizeMb },
     });
     // Nothing of a worker's own stdout and stderr is for the user: the guest's output comes by the ring.
     this.#worker.stdout.resume();

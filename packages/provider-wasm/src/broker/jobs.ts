@@ -8,6 +8,9 @@ import { GuestWorker } from "./guest-worker.js";
 import { Job, type JobListener } from "./job.js";
 import { inodeAt } from "./path-resolver.js";
 
+/** For JavaScript: V8's stack must last longer than the one that QuickJS counts, or it breaks off in the midst of it. */
+const stackSizeMb = 32;
+
 /** The programs and kernels of a sandbox: each in a worker of its own, so many programs at a time, the others queued. */
 export class Jobs {
   readonly #options: ChildOptions;
@@ -85,7 +88,7 @@ export class Jobs {
   #takeWorker(interpreter: Interpreter): GuestWorker {
     if (interpreter === "javascript") {
       this.#javaScript ??= loadJavaScriptAssets(this.#options);
-      return new GuestWorker(`${this.#options.artifacts}/javascript-worker.mjs`, this.#javaScript);
+      return new GuestWorker(`${this.#options.artifacts}/javascript-worker.mjs`, this.#javaScript, { stackSizeMb });
     }
     this.#warm = this.#warm.filter((worker) => !worker.ended);
     const worker = this.#warm.shift() ?? this.#createWorker();
@@ -105,6 +108,6 @@ export class Jobs {
       this.#caches = caches;
     };
     const data: Omit<WorkerAssets, "link"> = { ...this.#assets, caches: this.#caches, wantCaches: want };
-    return new GuestWorker(`${this.#options.artifacts}/worker.mjs`, data, want ? keep : undefined);
+    return new GuestWorker(`${this.#options.artifacts}/worker.mjs`, data, { onCaches: want ? keep : undefined });
   }
 }

@@ -1,25 +1,14 @@
-import { webcrypto } from "node:crypto";
 import release from "@jitl/quickjs-wasmfile-release-sync";
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,
   type QuickJSContext,
+  type QuickJSEmscriptenModule,
   type QuickJSHandle,
   type QuickJSSyncVariant,
   type QuickJSWASMModule,
-  type VmFunctionImplementation,
 } from "quickjs-emscripten-core";
-import type { WorkerEnd } from "../link.js";
-
-/** What the engine needs of its worker. */
-export interface EngineHost extends Pick<WorkerEnd, "call"> {
-  write(stream: number, bytes: Uint8Array): boolean;
-  sleep(ms: number): void;
-  pendingSignal(): number;
-  takeSignal(): number;
-}
-
-type HostFunction = VmFunctionImplementation<QuickJSHandle>;
+import { type EngineHost, type HostFunction, hostFunctions, Refusal } from "./engine-host.js";
 
 const mebibyte = 1024 * 1024;
 const pagesPerMiB = 16;
@@ -30,38 +19,83 @@ const variant = release as unknown as QuickJSSyncVariant;
 const initialMiB = 16;
 /** Room above what the guest may take, for texts on their way in: the module does not look whether it got memory. */
 const spareMiB = 24;
-/** Of the stack of the module. V8's own, which grows with it, must be the larger one. */
+/** Of the spare room, what the driver may have to tell of an error when all else is taken. */
+const mostHeadroomMiB = 8;
+/** Of the module's 5 MiB of stack. V8's own, which grows with it, must be the larger one: see `stackSizeMb`. */
 const stackBytes = 768 * 1024;
-/** A script of the global scope that may await; its value comes in an object. */
-const asyncScript = 1 << 7;
 const driverName = "sandkit:javascript";
 const jobsPerTurn = 500;
 /** After a signal so many more run until one is ended by it: a loop of awaits can be many. */
 const jobsPerInterrupt = 20_000;
 
+/** QuickJS, instantiated. */
+export interface QuickJs {
+  readonly module: QuickJSWASMModule;
+  /** @throws Error where there is no room for so many bytes */
+  reserve(bytes: number): void;
+}
+
 /** Instantiates QuickJS with its memory capped. */
-export function openQuickJs(module: WebAssembly.Module, memoryMiB: number): Promise<QuickJSWASMModule> {
-  const memory = new WebAssembly.Memory({ initial: initialMiB * pagesPerMiB, maximum: memoryMiB * pagesPerMiB });
-  return newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmModule: module, wasmMemory: memory }));
+export async function openQuickJs(wasmModule: WebAssembly.Module, memoryMiB: number): Promise<QuickJs> {
+  const wasmMemory = new WebAssembly.Memory({ initial: initialMiB * pagesPerMiB, maximum: memoryMiB * pagesPerMiB });
+  let memory: Pick<QuickJSEmscriptenModule, "_malloc" | "_free"> | undefined;
+  const checked: QuickJSSyncVariant = {
+    ...variant,
+    importModuleLoader: async () => {
+      const load = unwrapped(await variant.importModuleLoader());
+      return async (options) => {
+        const module = await load(options);
+        memory = checkAllocations(module);
+        return module;
+      };
+    },
+  };
+  const module = await newQuickJSWASMModuleFromVariant(newVariant(checked, { wasmModule, wasmMemory }));
+  return { module, reserve: (bytes) => memory?._free(memory._malloc(bytes)) };
+}
+
+/** The library writes to what it has been given without a look at whether it has been given anything. */
+function checkAllocations<Module extends Pick<QuickJSEmscriptenModule, "_malloc">>(module: Module): Module {
+  const allocate = module._malloc;
+  module._malloc = (bytes) => {
+    const place = allocate(bytes);
+    if (place === 0) throw new Error("out of memory");
+    return place;
+  };
+  return module;
+}
+
+type Wrapped<Value> = Value | { readonly default: Wrapped<Value> };
+
+function unwrapped<Value>(found: Wrapped<Value>): Value {
+  return typeof found === "object" && found !== null && "default" in found
+    ? unwrapped(found.default)
+    : (found as Value);
 }
 
 /** One interpreter with its driver. It is never used after an error of its own, and never freed: its worker ends. */
 export class Engine {
+  readonly #quickJs: QuickJs;
   readonly #context: QuickJSContext;
   readonly #host: EngineHost;
   readonly #guest: QuickJSHandle;
+  readonly #memoryMiB: number;
   /** Whether code of the user runs, which a signal may end. */
   #armed = false;
   /** Whether signals end code at all: in a program they wait for its own handlers. */
   #interruptible = false;
   #aborting = false;
   #interrupted = false;
+  /** What the engine itself has failed with. */
+  #failure: unknown;
 
-  constructor(quickJs: QuickJSWASMModule, memoryMiB: number, driver: string, host: EngineHost) {
+  constructor(quickJs: QuickJs, memoryMiB: number, driver: string, host: EngineHost) {
     this.#host = host;
-    this.#context = quickJs.newContext();
+    this.#memoryMiB = memoryMiB;
+    this.#quickJs = quickJs;
+    this.#context = quickJs.module.newContext();
     const { runtime } = this.#context;
-    runtime.setMemoryLimit((memoryMiB - spareMiB) * mebibyte);
+    this.#limit(0);
     runtime.setMaxStackSize(stackBytes);
     runtime.setInterruptHandler(() => this.#interrupts());
     const enter = this.#context.unwrapResult(this.#context.evalCode(driver, driverName, 0));
@@ -80,7 +114,12 @@ export class Engine {
     );
   }
 
-  /** Runs the job to the end of the worker. */
+  #limit(headroomMiB: number): void {
+    const most = this.#memoryMiB - spareMiB + Math.min(headroomMiB, mostHeadroomMiB);
+    this.#context.runtime.setMemoryLimit(most * mebibyte);
+  }
+
+  /** Runs the job to the end of the worker. @throws what the engine itself has failed with */
   run(): never {
     const turn = this.#context.getProp(this.#guest, "turn");
     for (;;) {
@@ -89,7 +128,8 @@ export class Engine {
       const result = this.#context.callFunction(turn, this.#guest, waiting);
       if (result.error) this.#giveUp(result.error);
       else result.value.dispose();
-      this.#runJobs();
+      if (this.#failure === undefined) this.#runJobs();
+      if (this.#failure !== undefined) throw this.#failure;
     }
   }
 
@@ -107,6 +147,7 @@ export class Engine {
   }
 
   #interrupts(): boolean {
+    if (this.#failure !== undefined) return true;
     if (!this.#armed || !(this.#aborting || this.#host.pendingSignal() !== 0)) return false;
     this.#aborting = false;
     this.#interrupted = true;
@@ -137,97 +178,36 @@ export class Engine {
 
   #hostObject(): QuickJSHandle {
     const object = this.#context.newObject(this.#context.null);
-    for (const [name, run] of Object.entries(this.#functions())) {
-      this.#context.newFunction(name, run).consume((handle) => this.#context.setProp(object, name, handle));
-    }
-    return object;
-  }
-
-  /** All that leads out. Values come and go as primitives and copies of bytes. */
-  #functions(): Record<string, HostFunction> {
-    const context = this.#context;
-    const host = this.#host;
-    const text = (handle: QuickJSHandle | undefined) => (handle ? context.getString(handle) : "");
-    const number = (handle: QuickJSHandle | undefined) => (handle ? context.getNumber(handle) : 0);
-    const parsed = (handle: QuickJSHandle | undefined) => String(JSON.parse(text(handle)));
-    const boolean = (value: boolean) => (value ? context.true : context.false);
-    const bytes = (
-      buffer: QuickJSHandle | undefined,
-      offset: QuickJSHandle | undefined,
-      length: QuickJSHandle | undefined,
-    ) => {
-      if (!buffer) throw new Error("there are no bytes");
-      return context
-        .getArrayBuffer(buffer)
-        .consume(({ value: whole }) => whole.slice(number(offset), number(offset) + number(length)));
-    };
-    return {
-      call: (operation, args) => context.newString(host.call(text(operation), text(args), null, false)),
-      receive: (operation, args, length) => {
-        const target = new Uint8Array(Math.max(0, Math.min(number(length), mebibyte)));
-        const reply = host.call(text(operation), text(args), target, false);
-        const count = countOf(reply);
-        return count === undefined ? context.newString(reply) : context.newArrayBuffer(target.slice(0, count).buffer);
-      },
-      send: (operation, args, buffer, offset, length) =>
-        context.newString(host.call(text(operation), text(args), bytes(buffer, offset, length), true)),
-      print: (stream, json) => boolean(host.write(number(stream), Buffer.from(parsed(json)))),
-      printBytes: (stream, buffer, offset, length) =>
-        boolean(host.write(number(stream), bytes(buffer, offset, length))),
-      encode: (json) => context.newArrayBuffer(new TextEncoder().encode(parsed(json)).buffer),
-      decode: (encoding, buffer, offset, length, fatal) =>
-        context.newString(decoded(text(encoding), bytes(buffer, offset, length), number(fatal) !== 0)),
-      evaluate: (json, name) => context.evalCode(parsed(json), text(name), asyncScript),
-      compile: (json, name) => context.evalCode(parsed(json), text(name), 0),
-      promiseState: (value) => {
-        const state = context.getPromiseState(value ?? context.undefined);
-        const name = state.type === "fulfilled" && state.notAPromise ? "none" : state.type;
-        if (state.type === "fulfilled" && !state.notAPromise) state.value.dispose();
-        if (state.type === "rejected") state.error.dispose();
-        return context.newString(name);
-      },
-      promiseResult: (promise) => {
-        const state = context.getPromiseState(promise ?? context.undefined);
-        if (state.type === "pending") return context.undefined;
-        return state.type === "fulfilled" ? state.value : state.error;
-      },
-      now: () => context.newNumber(performance.now()),
-      sleep: (ms) => {
-        host.sleep(number(ms));
-      },
-      random: (length) => {
-        const random = new Uint8Array(Math.max(0, Math.min(number(length), mebibyte)));
-        for (let start = 0; start < random.length; start += 65_536) {
-          webcrypto.getRandomValues(random.subarray(start, start + 65_536));
-        }
-        return context.newArrayBuffer(random.buffer);
-      },
+    const functions = hostFunctions(this.#context, this.#host, {
       arm: (on) => {
-        this.#armed = number(on) !== 0;
+        this.#armed = on;
         this.#interruptible = true;
       },
       abort: () => {
         this.#armed = true;
         this.#aborting = true;
       },
-      pendingSignal: () => context.newNumber(host.pendingSignal()),
-      takeSignal: () => context.newNumber(host.takeSignal()),
-    };
+      headroom: (mebibytes) => this.#limit(mebibytes),
+      reserve: (bytes) => this.#quickJs.reserve(bytes),
+    });
+    for (const [name, run] of Object.entries(functions)) {
+      this.#context
+        .newFunction(name, this.#guarded(run))
+        .consume((handle) => this.#context.setProp(object, name, handle));
+    }
+    return object;
   }
-}
 
-/** How many bytes a reply of the broker brings; undefined when it tells of a failure. */
-function countOf(reply: string): number | undefined {
-  const parsed = JSON.parse(reply) as number | { readonly result?: number } | null;
-  const count = typeof parsed === "object" ? parsed?.result : parsed;
-  return typeof count === "number" && count >= 0 ? count : undefined;
-}
-
-function decoded(encoding: string, bytes: Uint8Array, fatal: boolean): string {
-  try {
-    return JSON.stringify(new TextDecoder(encoding, { fatal }).decode(bytes));
-  } catch (error) {
-    if (error instanceof TypeError) return "";
-    throw error;
+  /** An error that has come through the module's own frames leaves it damaged: nothing may run in it any more. */
+  #guarded(run: HostFunction): HostFunction {
+    const engine = this;
+    return function (...args) {
+      try {
+        return run.apply(this, args);
+      } catch (error) {
+        if (!(error instanceof Refusal)) engine.#failure ??= error;
+        throw error;
+      }
+    };
   }
 }

@@ -1,4 +1,4 @@
-import { host } from "./host.js";
+import { bufferOf, host } from "./host.js";
 import { customInspect } from "./inspect.js";
 
 type Encoding = "utf8" | "hex" | "base64" | "base64url" | "latin1" | "ascii" | "utf16le";
@@ -29,7 +29,7 @@ function encodingOf(name: unknown = "utf8"): Encoding {
 
 /** Bytes as text. With `fatal`, undefined for what is no UTF-8. */
 export function decode(bytes: Uint8Array, encoding = "utf-8", fatal = false): string | undefined {
-  const json = host().decode(encoding, bytes.buffer, bytes.byteOffset, bytes.byteLength, fatal);
+  const json = host().decode(encoding, bufferOf(bytes), bytes.byteLength, fatal);
   return json === "" ? undefined : (parse(json) as string);
 }
 

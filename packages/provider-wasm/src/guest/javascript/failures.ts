@@ -97,6 +97,7 @@ function guarded(read: () => string): string {
   try {
     return read();
   } catch {
+    // Whatever its own code does, there is something to show.
     return "<raised another error>";
   }
 }

@@ -1,4 +1,4 @@
-import { host } from "./host.js";
+import { bufferOf, host, longestPiece } from "./host.js";
 
 /** What the broker tells of an inode. */
 export interface Info {
@@ -42,8 +42,6 @@ const failures: Readonly<Record<string, readonly [errno: number, text: string]>>
   ENETUNREACH: [101, "network is unreachable"],
 };
 
-/** Largest piece that one call carries. */
-const pieceSize = 256 * 1024;
 const rootInode = 1;
 const { parse, stringify } = JSON;
 
@@ -109,7 +107,7 @@ export function existing(path: string, follow: boolean, syscall: string): Place 
 export function readAt(handle: number, position: number, target: Uint8Array): number {
   let done = 0;
   while (done < target.length) {
-    const wanted = Math.min(pieceSize, target.length - done);
+    const wanted = Math.min(longestPiece, target.length - done);
     const bytes = host().receive("fs.read", stringify([handle, position + done, wanted]), wanted);
     if (typeof bytes === "string") return resultOf(bytes, { syscall: "read" });
     target.set(new Uint8Array(bytes), done);
@@ -121,17 +119,16 @@ export function readAt(handle: number, position: number, target: Uint8Array): nu
 
 /** Puts bytes at a place in an open file, or at its end. */
 export function writeAt(handle: number, position: number | "end", bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; done += pieceSize) {
-    const length = Math.min(pieceSize, bytes.length - done);
+  for (let done = 0; done < bytes.length; done += longestPiece) {
+    const piece = bufferOf(bytes, done, longestPiece);
     const at = position === "end" ? -1 : position + done;
-    const reply = host().send("fs.write", stringify([handle, at]), bytes.buffer, bytes.byteOffset + done, length);
-    resultOf(reply, { syscall: "write" });
+    resultOf(host().send("fs.write", stringify([handle, at]), piece, piece.byteLength), { syscall: "write" });
   }
 }
 
 /** The next bytes of standard input, at most so many; none at its end, undefined before a signal. */
 export function readInput(length: number): Uint8Array | undefined {
-  const most = Math.min(length, pieceSize);
+  const most = Math.min(length, longestPiece);
   const bytes = host().receive("stdin", stringify([most]), most);
   return typeof bytes === "string" ? undefined : new Uint8Array(bytes);
 }

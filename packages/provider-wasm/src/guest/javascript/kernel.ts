@@ -1,7 +1,7 @@
 import { bundle, rawBundle } from "javascript-kernel/display.cjs";
 import { jsonText } from "javascript-kernel/json-text.cjs";
 import { describe, type Failure } from "./failures.js";
-import { call, host, print } from "./host.js";
+import { call, host, print, withHeadroom } from "./host.js";
 import type { Modules } from "./modules.js";
 import { cwd } from "./path.js";
 import type { Driver } from "./program.js";
@@ -105,26 +105,25 @@ export class Kernel implements Driver {
     this.#cell = cell;
     this.#modules.follow(cwd());
     host().arm(true);
-    this.#evaluate(cell, hasValue)
-      .then((outcome) => {
-        cell.outcome ??= outcome;
-      })
-      .catch((error) => {
-        cell.outcome ??= { error: describe(error) };
-      });
+    void this.#run(cell, hasValue);
     host().arm(false);
   }
 
-  async #evaluate(cell: Cell, hasValue: boolean): Promise<Outcome> {
-    let value: unknown;
+  /** Waits by `await` alone: what the user makes of the methods of promises does not matter to it. */
+  async #run(cell: Cell, hasValue: boolean): Promise<void> {
     try {
-      ({ value } = await host().evaluate(stringify(cell.code), cell.name));
+      let { value } = await host().evaluate(stringify(cell.code), cell.name);
       if (hasValue && host().promiseState(value) !== "none") value = await value;
+      host().headroom(0);
+      cell.outcome ??= hasValue ? this.#outcomeOf(value) : {};
     } catch (error) {
-      return { error: describe(error, cell) };
+      cell.outcome ??= { error: withHeadroom(() => describe(error, cell)) };
     }
-    if (!hasValue || value === undefined) return {};
-    // Its own code may do anything while it is shown, also end the cell.
+  }
+
+  /** Shows a value. Its own code may do anything in this, also end the cell. */
+  #outcomeOf(value: unknown): Outcome {
+    if (value === undefined) return {};
     const json = jsonText(value);
     this.#show(bundle(value, json));
     return { value: json };

@@ -1,6 +1,6 @@
 import { describe } from "./failures.js";
 import { readFileSync } from "./fs.js";
-import { call, host, print } from "./host.js";
+import { call, host, print, withHeadroom } from "./host.js";
 import type { Modules } from "./modules.js";
 import { resolve } from "./path.js";
 import type { Timers } from "./timers.js";
@@ -97,7 +97,7 @@ export class Program implements Driver {
 
   uncaught(error: unknown): void {
     if (this.#listeners().emit("uncaughtException", error, "uncaughtException")) return;
-    print(2, `${describe(error).traceback}\n`);
+    print(2, `${withHeadroom(() => describe(error).traceback)}\n`);
     this.exit(1);
   }
 
