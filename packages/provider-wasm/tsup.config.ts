@@ -35,6 +35,7 @@ export default defineConfig([
       worker: "src/worker/worker.ts",
       "javascript-worker": "src/worker/javascript-worker.ts",
       "build-snapshot": "src/snapshot/build.ts",
+      "build-javascript-snapshot": "src/snapshot/build-javascript.ts",
     },
   },
   { ...script("enterRealm"), entry: { realm: "src/guest/realm.ts" } },

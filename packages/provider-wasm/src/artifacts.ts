@@ -8,7 +8,7 @@ export const pyodideVersion = "314.0.7";
 
 /** Where the files lie that a sandbox's child process is made from. */
 export interface Artifacts {
-  /** Our built files: `child.mjs`, the workers, `realm.js`, `javascript.js`, the snapshot. */
+  /** Our built files: `child.mjs`, the workers, `realm.js`, the snapshots. */
   readonly directory: string;
   /** Pyodide's package. */
   readonly pyodide: string;
@@ -30,5 +30,11 @@ export function findArtifacts(): Artifacts {
 /** What is missing in the build; undefined when it is complete. */
 export function missingArtifact({ directory }: Artifacts): string | undefined {
   const names = ["child.mjs", "worker.mjs", "realm.js", "snapshot.json", "snapshot.bin"];
-  return [...names, "javascript-worker.mjs", "javascript.js"].find((name) => !existsSync(join(directory, name)));
+  const forJavaScript = [
+    "javascript-worker.mjs",
+    "javascript.js",
+    "javascript-snapshot.json",
+    "javascript-snapshot.bin",
+  ];
+  return [...names, ...forJavaScript].find((name) => !existsSync(join(directory, name)));
 }

@@ -9,6 +9,7 @@ declare namespace WebAssembly {
   }
   class Memory {
     constructor(pages: { readonly initial: number; readonly maximum: number });
+    readonly buffer: ArrayBuffer;
     grow(pages: number): number;
   }
   type Exports = Record<string, unknown>;

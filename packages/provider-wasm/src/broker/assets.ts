@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ChildOptions } from "../protocol.js";
 import { readPythonSources } from "../python-sources.js";
+import { type JavaScriptSnapshotInfo, moduleName } from "../snapshot/javascript.js";
 import type { SnapshotInfo } from "../snapshot/snapshot.js";
 import type { JavaScriptWorkerAssets } from "../worker/javascript-worker.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
@@ -30,11 +31,13 @@ export function loadAssets({ pyodide, artifacts, memoryMiB }: ChildOptions): Sha
 
 /** What all workers of JavaScript are made from. */
 export function loadJavaScriptAssets(options: ChildOptions): Omit<JavaScriptWorkerAssets, "link"> {
-  return {
-    module: new WebAssembly.Module(readFileSync(`${options.quickjs}/emscripten-module.wasm`)),
-    driver: readFileSync(`${options.artifacts}/javascript.js`, "utf8"),
-    memoryMiB: options.memoryMiB,
-  };
+  const { quickjs, artifacts, memoryMiB } = options;
+  const wasm = readFileSync(`${quickjs}/emscripten-module.wasm`);
+  const snapshot = JSON.parse(readFileSync(`${artifacts}/javascript-snapshot.json`, "utf8")) as JavaScriptSnapshotInfo;
+  if (snapshot.module !== moduleName(wasm)) throw new Error("the snapshot of QuickJS belongs to another build of it");
+  const pages = shared(readFileSync(`${artifacts}/javascript-snapshot.bin`));
+  const driver = readFileSync(`${artifacts}/javascript.js`, "utf8");
+  return { module: new WebAssembly.Module(wasm), snapshot, pages, driver, memoryMiB };
 }
 
 /** Pyodide wants a lock file of its own version; without packages there is nothing to look up. */

@@ -4,19 +4,30 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { WorkerEnd } from "../link.js";
+import type { JavaScriptSnapshotInfo } from "../snapshot/javascript.js";
 import { Engine, openQuickJs } from "./quickjs.js";
 import type { WorkerMessage } from "./worker-message.js";
 
 /** What the broker gives a new worker. */
 export interface JavaScriptWorkerAssets {
   readonly module: WebAssembly.Module;
-  /** The driver that runs in QuickJS. */
+  /** A memory of QuickJS that has evaluated its driver. */
+  readonly snapshot: JavaScriptSnapshotInfo;
+  readonly pages: Uint8Array;
+  /** The source of the driver, for where the memory does not fit. */
   readonly driver: string;
   readonly memoryMiB: number;
   readonly link: SharedArrayBuffer;
 }
 
-async function main({ module, driver, memoryMiB, link: memory }: JavaScriptWorkerAssets): Promise<void> {
+async function main({
+  module,
+  snapshot,
+  pages,
+  driver,
+  memoryMiB,
+  link: memory,
+}: JavaScriptWorkerAssets): Promise<void> {
   const port = parentPort;
   if (!port) throw new Error("this file is the entry of a worker thread");
   const post = (message: WorkerMessage) => port.postMessage(message);
@@ -26,14 +37,16 @@ async function main({ module, driver, memoryMiB, link: memory }: JavaScriptWorke
   const quickJs = await openQuickJs(module, memoryMiB);
   post({ signals: signals.buffer });
   try {
-    new Engine(quickJs, memoryMiB, driver, {
+    const engine = new Engine(quickJs, memoryMiB, {
       call: (operation, args, data, send) => link.call(operation, args, data, send),
       write: (stream, bytes) => link.write(stream, bytes, () => pendingSignal() !== 0),
       // Waiting on the word that holds the signal ends when the broker stores one.
       sleep: (ms) => void Atomics.wait(signals, 0, 0, ms),
       pendingSignal,
       takeSignal: () => Atomics.exchange(signals, 0, 0),
-    }).run();
+    });
+    if (!engine.restore(snapshot, pages)) engine.load(driver);
+    engine.run();
   } catch (error) {
     // The engine itself has failed: nothing of it may run any more.
     const message = error instanceof Error ? error.message : "the engine failed";

@@ -8,6 +8,8 @@ import {
   type QuickJSSyncVariant,
   type QuickJSWASMModule,
 } from "quickjs-emscripten-core";
+import type { JavaScriptSnapshotInfo } from "../snapshot/javascript.js";
+import { unpackPages } from "../snapshot/pages.js";
 import { type EngineHost, type HostFunction, hostFunctions, Refusal } from "./engine-host.js";
 
 const mebibyte = 1024 * 1024;
@@ -31,27 +33,31 @@ const jobsPerInterrupt = 20_000;
 /** QuickJS, instantiated. */
 export interface QuickJs {
   readonly module: QuickJSWASMModule;
+  readonly memory: WebAssembly.Memory;
   /** @throws Error where there is no room for so many bytes */
   reserve(bytes: number): void;
 }
 
 /** Instantiates QuickJS with its memory capped. */
 export async function openQuickJs(wasmModule: WebAssembly.Module, memoryMiB: number): Promise<QuickJs> {
-  const wasmMemory = new WebAssembly.Memory({ initial: initialMiB * pagesPerMiB, maximum: memoryMiB * pagesPerMiB });
-  let memory: Pick<QuickJSEmscriptenModule, "_malloc" | "_free"> | undefined;
+  // The module keeps the name of its program and the user's language, and all memory after them is where they end.
+  process.argv.splice(1);
+  Reflect.deleteProperty(globalThis, "navigator");
+  const memory = new WebAssembly.Memory({ initial: initialMiB * pagesPerMiB, maximum: memoryMiB * pagesPerMiB });
+  let allocator: Pick<QuickJSEmscriptenModule, "_malloc" | "_free"> | undefined;
   const checked: QuickJSSyncVariant = {
     ...variant,
     importModuleLoader: async () => {
       const load = unwrapped(await variant.importModuleLoader());
       return async (options) => {
         const module = await load(options);
-        memory = checkAllocations(module);
+        allocator = checkAllocations(module);
         return module;
       };
     },
   };
-  const module = await newQuickJSWASMModuleFromVariant(newVariant(checked, { wasmModule, wasmMemory }));
-  return { module, reserve: (bytes) => memory?._free(memory._malloc(bytes)) };
+  const module = await newQuickJSWASMModuleFromVariant(newVariant(checked, { wasmModule, wasmMemory: memory }));
+  return { module, memory, reserve: (bytes) => allocator?._free(allocator._malloc(bytes)) };
 }
 
 /** The library writes to what it has been given without a look at whether it has been given anything. */
@@ -78,7 +84,10 @@ export class Engine {
   readonly #quickJs: QuickJs;
   readonly #context: QuickJSContext;
   readonly #host: EngineHost;
-  readonly #guest: QuickJSHandle;
+  /** Where the driver and its ways out are kept. */
+  readonly #slots: QuickJSHandle;
+  /** What the driver has given to be called. */
+  #guest: QuickJSHandle | undefined;
   readonly #memoryMiB: number;
   /** Whether code of the user runs, which a signal may end. */
   #armed = false;
@@ -89,7 +98,11 @@ export class Engine {
   /** What the engine itself has failed with. */
   #failure: unknown;
 
-  constructor(quickJs: QuickJs, memoryMiB: number, driver: string, host: EngineHost) {
+  /**
+   * Makes an interpreter that is still without its driver. What this does to the memory is always the same, so that a
+   * memory saved from one fits every other.
+   */
+  constructor(quickJs: QuickJs, memoryMiB: number, host: EngineHost) {
     this.#host = host;
     this.#memoryMiB = memoryMiB;
     this.#quickJs = quickJs;
@@ -98,20 +111,33 @@ export class Engine {
     this.#limit(0);
     runtime.setMaxStackSize(stackBytes);
     runtime.setInterruptHandler(() => this.#interrupts());
-    const enter = this.#context.unwrapResult(this.#context.evalCode(driver, driverName, 0));
-    this.#guest = this.#context.unwrapResult(
-      this.#context.callFunction(enter, this.#context.undefined, this.#hostObject()),
-    );
-    const ask = (name: string, ...texts: string[]) => this.#ask(name, texts);
     runtime.setModuleLoader(
-      (name) => ask("source", name),
-      (base, specifier) => {
-        const found = ask("resolve", base, specifier);
-        if (typeof found === "string") return found;
-        found.error.dispose();
-        throw new Error("the driver could not resolve a module");
-      },
+      (name) => this.#ask("source", [name]),
+      (base, specifier) => this.#resolve(base, specifier),
     );
+    this.#slots = this.#context.newObject(this.#context.null);
+    this.#hostObject().consume((handle) => this.#context.setProp(this.#slots, "host", handle));
+  }
+
+  /** Evaluates the driver. */
+  load(driver: string): void {
+    const context = this.#context;
+    const enter = context.unwrapResult(context.evalCode(driver, driverName, 0));
+    enter.consume((handle) => context.setProp(this.#slots, "enter", handle));
+  }
+
+  /** The memory as it is, and where in it the driver is kept. */
+  save(): { readonly memory: Uint8Array; readonly place: number } {
+    return { memory: new Uint8Array(this.#quickJs.memory.buffer), place: this.#slots.value };
+  }
+
+  /** Puts a saved memory in the place of its own. False, with nothing done, where it does not fit. */
+  restore(saved: JavaScriptSnapshotInfo, pages: Uint8Array): boolean {
+    const { memory, place } = this.save();
+    if (memory.length !== saved.size || place !== saved.place) return false;
+    unpackPages(memory, saved, pages);
+    this.#limit(0);
+    return true;
   }
 
   #limit(headroomMiB: number): void {
@@ -121,11 +147,16 @@ export class Engine {
 
   /** Runs the job to the end of the worker. @throws what the engine itself has failed with */
   run(): never {
-    const turn = this.#context.getProp(this.#guest, "turn");
+    const context = this.#context;
+    const enter = context.getProp(this.#slots, "enter");
+    const ways = context.getProp(this.#slots, "host");
+    const guest = context.unwrapResult(context.callFunction(enter, context.undefined, ways));
+    this.#guest = guest;
+    const turn = context.getProp(guest, "turn");
     for (;;) {
       this.#armed = false;
-      const waiting = this.#context.runtime.hasPendingJob() ? this.#context.true : this.#context.false;
-      const result = this.#context.callFunction(turn, this.#guest, waiting);
+      const waiting = context.runtime.hasPendingJob() ? context.true : context.false;
+      const result = context.callFunction(turn, guest, waiting);
       if (result.error) this.#giveUp(result.error);
       else result.value.dispose();
       if (this.#failure === undefined) this.#runJobs();
@@ -167,13 +198,20 @@ export class Engine {
 
   #ask(name: string, texts: readonly string[]): string | { error: QuickJSHandle } {
     const context = this.#context;
+    const guest = this.#guest;
+    if (!guest) throw new Error("there is no driver to ask");
     const args = texts.map((text) => context.newString(text));
-    const result = context
-      .getProp(this.#guest, name)
-      .consume((method) => context.callFunction(method, this.#guest, args));
+    const result = context.getProp(guest, name).consume((method) => context.callFunction(method, guest, args));
     for (const arg of args) arg.dispose();
     if (result.error) return { error: result.error };
     return result.value.consume((value) => context.getString(value));
+  }
+
+  #resolve(base: string, specifier: string): string {
+    const found = this.#ask("resolve", [base, specifier]);
+    if (typeof found === "string") return found;
+    found.error.dispose();
+    throw new Error("the driver could not resolve a module");
   }
 
   #hostObject(): QuickJSHandle {

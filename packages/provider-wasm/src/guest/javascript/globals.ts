@@ -62,6 +62,19 @@ const crypto = {
   },
 };
 
+/** `Math.random` of its own: what the engine has was seeded once, when its memory was saved. */
+function createRandom(): () => number {
+  let words = new Uint32Array();
+  let at = 0;
+  const random = () => {
+    if (at === words.length) [words, at] = [new Uint32Array(host().random(4096)), 0];
+    const [high, low] = [(words[at] ?? 0) >>> 5, (words[at + 1] ?? 0) >>> 6];
+    at += 2;
+    return (high * 2 ** 26 + low) / 2 ** 53;
+  };
+  return random;
+}
+
 /** What programs expect to find beside the language itself. */
 export function installGlobals(process: Process, timers: Timers, uncaught: (error: unknown) => void): void {
   const started = host().now();
@@ -88,6 +101,7 @@ export function installGlobals(process: Process, timers: Timers, uncaught: (erro
     clearInterval: timers.clear,
     clearImmediate: timers.clear,
   };
+  Object.defineProperty(Math, "random", { configurable: true, writable: true, value: createRandom() });
   for (const [name, value] of Object.entries(values)) {
     Object.defineProperty(globalThis, name, { configurable: true, enumerable: false, writable: true, value });
   }
