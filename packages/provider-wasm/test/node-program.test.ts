@@ -91,6 +91,20 @@ describe("node as a program", () => {
     expect(await run(["main-async.js"])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("dropped") });
   });
 
+  it("runs every last statement as it stands", async () => {
+    await sandbox.files.write(
+      "last-a.js",
+      "function f(n) { console.log(n); return Promise.resolve() }\nconst x =\nf(1);\n",
+    );
+    await sandbox.files.write(
+      "last-b.js",
+      "if (process.argv.length > 5)\nconsole.log('no');\nelse\nconsole.log('yes');\n",
+    );
+    await sandbox.files.write("last-c.mjs", "const f = async () => { console.log(3) };\nconst x =\nf();\n");
+    const programs = await Promise.all(["last-a.js", "last-b.js", "last-c.mjs"].map((name) => run([name])));
+    expect(programs.map(({ stdout, stderr }) => stdout + stderr)).toEqual(["1\n", "yes\n", "3\n"]);
+  });
+
   it("reads standard input in every way", async () => {
     const stdin = "one\ntwo ü\n";
     expect((await run(["-e", "console.log(require('fs').readFileSync(0, 'utf8').length)"], { stdin })).stdout).toBe(

@@ -19,8 +19,8 @@ export class Jobs {
   readonly #observe: (id: string) => Omit<JobListener, "started">;
   readonly #jobs = new Map<string, Job>();
   readonly #queue: Job[] = [];
-  #warm: GuestWorker[] = [];
-  /** Read when the first job needs them. */
+  readonly #warm: Record<Interpreter, GuestWorker[]> = { python: [], javascript: [] };
+  /** Read when the first job of JavaScript needs them: a sandbox that has none keeps nothing ready for it. */
   #javaScript: ReturnType<typeof loadJavaScriptAssets> | undefined;
   #caches: ScriptCaches;
   #wantCaches: boolean;
@@ -86,22 +86,30 @@ export class Jobs {
   }
 
   #takeWorker(interpreter: Interpreter): GuestWorker {
-    if (interpreter === "javascript") {
-      this.#javaScript ??= loadJavaScriptAssets(this.#options);
-      return new GuestWorker(`${this.#options.artifacts}/javascript-worker.mjs`, this.#javaScript, { stackSizeMb });
-    }
-    this.#warm = this.#warm.filter((worker) => !worker.ended);
-    const worker = this.#warm.shift() ?? this.#createWorker();
+    const warm = this.#warm[interpreter].filter((worker) => !worker.ended);
+    const worker = warm.shift() ?? this.#create[interpreter]();
+    this.#warm[interpreter] = warm;
     setImmediate(() => this.#refill());
     return worker;
   }
 
   #refill(): void {
     if (this.#queue.length > 0) return;
-    while (this.#warm.length < this.#options.warmWorkers) this.#warm.push(this.#createWorker());
+    for (const interpreter of this.#javaScript ? (["python", "javascript"] as const) : (["python"] as const)) {
+      const warm = this.#warm[interpreter];
+      while (warm.length < this.#options.warmWorkers) warm.push(this.#create[interpreter]());
+    }
   }
 
-  #createWorker(): GuestWorker {
+  readonly #create: Readonly<Record<Interpreter, () => GuestWorker>> = {
+    python: () => this.#createPython(),
+    javascript: () => {
+      this.#javaScript ??= loadJavaScriptAssets(this.#options);
+      return new GuestWorker(`${this.#options.artifacts}/javascript-worker.mjs`, this.#javaScript, { stackSizeMb });
+    },
+  };
+
+  #createPython(): GuestWorker {
     const want = this.#wantCaches;
     this.#wantCaches = false;
     const keep = (caches: ScriptCaches) => {

@@ -216,7 +216,7 @@ export class Modules {
       const error = new Error(`require() of ES Module ${path} not supported: use import()`);
       throw Object.assign(error, { code: "ERR_REQUIRE_ESM" });
     } else {
-      const run = compileFunction(module === this.#main ? handOver(code, "return") : code, path);
+      const run = module === this.#main ? compileMain(code, path) : compileFunction(code, path);
       value = run.call(module.exports, module.exports, this.requireOf(path), module, path, module.path);
     }
     module.loaded = true;
@@ -296,6 +296,16 @@ export class Modules {
 function compileFunction(code: string, path: string): (...args: unknown[]) => unknown {
   const wrapped = `(function (${parameters}) {${code.replace(/^#!.*/, "")}\n})`;
   return host().compile(JSON.stringify(wrapped), path) as (...args: unknown[]) => unknown;
+}
+
+/** As any module, but that it hands over what its last statement gives, where that can be done. */
+function compileMain(code: string, path: string): (...args: unknown[]) => unknown {
+  try {
+    return compileFunction(handOver(code, "return"), path);
+  } catch (error) {
+    if (error instanceof SyntaxError) return compileFunction(code, path);
+    throw error;
+  }
 }
 
 /** The real path of a file, or undefined where there is none. */
