@@ -8,7 +8,7 @@ import { findEngine } from "../scripts/engine-api.mjs";
  * The parts of the benchmark, by the name that chooses them.
  * @type {Readonly<Record<string, (settings: Settings) => Promise<Outcome>>>}
  */
-export const parts = { wasm: wasmPart, mcp: mcpPart, docker: dockerPart };
+export const parts = { wasm: wasmPart, javascript: javaScriptPart, mcp: mcpPart, docker: dockerPart };
 
 /** @param {Settings} settings */
 async function wasmPart({ scale, progress }) {
@@ -38,6 +38,12 @@ async function wasmPart({ scale, progress }) {
     ],
     notes: [`medians of ${scale.wasm} interleaved runs`],
   };
+}
+
+/** @param {Settings} settings */
+async function javaScriptPart({ scale, progress }) {
+  const { measureJavaScript } = await import("./measure-javascript.mjs");
+  return measureJavaScript(scale.wasm, scale.cells, progress);
 }
 
 /** @param {Settings} settings */

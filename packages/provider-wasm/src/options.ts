@@ -10,7 +10,7 @@ export const optionsSchema = z
       .min(0)
       .max(8)
       .optional()
-      .meta({ description: "Interpreters kept ready in each sandbox, about 50 MiB each; default 1" }),
+      .meta({ description: "Interpreters kept ready in each sandbox, about 50 MiB each; of JavaScript, once used, 12 MiB each; default 1" }),
   })
   .meta({ description: "Python and JavaScript in WebAssembly, in one locked child process per sandbox" });
 
