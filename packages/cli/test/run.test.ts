@@ -141,7 +141,9 @@ describe("sandkit run", () => {
   it("says which interpreters there are when the one asked for is not there", async () => {
     const { code, stderr } = await sandkit(["run", "--provider", "wasm", "--language", "shell", "-e", "1"]);
     expect(code).toBe(125);
-    expect(stderr).toMatch(/UNSUPPORTED: .*has no "bash" or "sh"; it has .*python3.*--provider that has it, such as docker/);
+    expect(stderr).toMatch(
+      /UNSUPPORTED: .*has no "bash" or "sh"; it has .*python3.*--provider that has it, such as docker/,
+    );
   });
 
   it("gives 125 and the way out for a provider that is not installed", async () => {

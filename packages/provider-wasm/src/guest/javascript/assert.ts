@@ -3,7 +3,7 @@ import { inspect } from "./inspect.js";
 
 type Expected = RegExp | ((...args: never[]) => unknown) | object;
 
-export class AssertionError extends Error {
+class AssertionError extends Error {
   readonly code = "ERR_ASSERTION";
   readonly actual: unknown;
   readonly expected: unknown;

@@ -103,6 +103,6 @@ function guarded(read: () => string): string {
 }
 
 /** The text, or its beginning and how much is missing. */
-export function cut(whole: string, most: number): string {
+function cut(whole: string, most: number): string {
   return whole.length <= most ? whole : `${whole.slice(0, most)}… (${whole.length - most} more characters)`;
 }
