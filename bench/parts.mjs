@@ -8,12 +8,18 @@ import { findEngine } from "../scripts/engine-api.mjs";
  * The parts of the benchmark, by the name that chooses them.
  * @type {Readonly<Record<string, (settings: Settings) => Promise<Outcome>>>}
  */
-export const parts = { wasm: wasmPart, mcp: mcpPart, docker: dockerPart };
+export const parts = { wasm: wasmPart, javascript: javaScriptPart, mcp: mcpPart, docker: dockerPart };
 
 /** @param {Settings} settings */
 async function wasmPart({ scale, progress }) {
   const { measureWasm } = await import("./measure-wasm.mjs");
   return measureWasm(scale.wasm, progress);
+}
+
+/** @param {Settings} settings */
+async function javaScriptPart({ scale, progress }) {
+  const { measureJavaScript } = await import("./measure-javascript.mjs");
+  return measureJavaScript(scale.wasm, scale.cells, progress);
 }
 
 /** @param {Settings} settings */

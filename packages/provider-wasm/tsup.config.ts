@@ -1,3 +1,5 @@
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
 import { defineConfig, type Options } from "tsup";
 import { base } from "../../tsup.base.js";
 
@@ -11,6 +13,19 @@ const alone: Options = {
   outExtension: () => ({ js: ".mjs" }),
 };
 
+/** A script whose completion value is one function of its entry; nothing of it becomes a global where it runs. */
+const script = (name: string): Options => ({
+  ...alone,
+  format: "iife",
+  globalName: "own",
+  banner: { js: "(() => {" },
+  footer: { js: `return own.${name}; })()` },
+  outExtension: () => ({ js: ".js" }),
+});
+
+/** What core's drivers of JavaScript have in common, as source. */
+const commonKernel = `${dirname(createRequire(import.meta.url).resolve("@sandkit/core"))}/guest/javascript-kernel`;
+
 export default defineConfig([
   { ...base, entry: ["src/index.ts"], clean: false },
   {
@@ -19,17 +34,24 @@ export default defineConfig([
       child: "src/broker/child.ts",
       worker: "src/worker/worker.ts",
       "build-code-cache": "src/code-cache/build.ts",
+      "javascript-worker": "src/worker/javascript-worker.ts",
       "build-snapshot": "src/snapshot/build.ts",
+      "build-javascript-snapshot": "src/snapshot/build-javascript.ts",
     },
   },
+  { ...script("enterRealm"), entry: { realm: "src/guest/realm.ts" } },
   {
-    ...alone,
-    entry: { realm: "src/guest/realm.ts" },
-    format: "iife",
-    // The script's completion value is the function that enters the realm; nothing of it becomes a global there.
-    globalName: "own",
-    banner: { js: "(() => {" },
-    footer: { js: "return own.enterRealm; })()" },
-    outExtension: () => ({ js: ".js" }),
+    ...script("enter"),
+    entry: { javascript: "src/guest/javascript/main.ts" },
+    platform: "neutral",
+    // Its one import of Node's is replaced below.
+    removeNodeProtocol: false,
+    target: "es2022",
+    esbuildOptions(options) {
+      // Names stay: programs see those of classes.
+      options.minifyWhitespace = true;
+      options.minifySyntax = true;
+      options.alias = { "javascript-kernel": commonKernel, "node:util": "./src/guest/javascript/util.ts" };
+    },
   },
 ]);

@@ -138,10 +138,22 @@ describe.each(["wasm", "@sandkit/provider-local"])("sandkit run --provider %s", 
 });
 
 describe("sandkit run", () => {
+  it("runs JavaScript and TypeScript in WebAssembly", async () => {
+    const script = await file("app.js", "console.log('js', process.argv.slice(2)); process.exit(4);\n");
+    expect(await sandkit(["run", "--provider", "wasm", script, "--", "a b"])).toMatchObject({
+      code: 4,
+      stdout: "js [ 'a b' ]\n",
+    });
+    const typed = await file("app.ts", "const answer: number = 6 * 7;\nconsole.log(await Promise.resolve(answer));\n");
+    expect(await sandkit(["run", "--provider", "wasm", typed])).toMatchObject({ code: 0, stdout: "42\n" });
+  });
+
   it("says which interpreters there are when the one asked for is not there", async () => {
-    const { code, stderr } = await sandkit(["run", "--provider", "wasm", "--language", "javascript", "-e", "1"]);
+    const { code, stderr } = await sandkit(["run", "--provider", "wasm", "--language", "shell", "-e", "1"]);
     expect(code).toBe(125);
-    expect(stderr).toMatch(/UNSUPPORTED: .*has no "node"; it has .*python3.*--provider that has it, such as docker/);
+    expect(stderr).toMatch(
+      /UNSUPPORTED: .*has no "bash" or "sh"; it has .*python3.*--provider that has it, such as docker/,
+    );
   });
 
   it("gives 125 and the way out for a provider that is not installed", async () => {

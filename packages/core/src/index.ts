@@ -26,6 +26,7 @@ export { defineProvider, type ProviderDefinition } from "./define-provider.js";
 export { type ErrorCode, errorCodes, SandboxError, type SandboxErrorDetails, toSandboxError } from "./errors.js";
 export type { Captured, EndReason, ExecResult } from "./exec.js";
 export type { Files, ReadFileOptions, WriteFileOptions } from "./files.js";
+export { loadJavaScript, loadTypeScript, type PrepareCell } from "./kernel/javascript-source.js";
 export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
 export type {
   ApprovalRequest,

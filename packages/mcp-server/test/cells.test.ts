@@ -106,7 +106,8 @@ describe("run_code on WebAssembly", () => {
   });
 
   it("names the languages that are there", async () => {
-    const result = await run("1", { language: "javascript" });
+    expect(textOf(await run("[1, 2].map((n: number) => n * 2)", { language: "typescript" }))).toContain("[ 2, 4 ]");
+    const result = await run("1", { language: "shell" });
     expect(result.isError).toBe(true);
     expect(textOf(result)).toMatch(/^INVALID: run_code: language: .*"python"/);
     expect(textOf(await run(" "))).toMatch(/^INVALID: .*code is empty/);

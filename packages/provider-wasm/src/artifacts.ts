@@ -8,30 +8,34 @@ export const pyodideVersion = "314.0.7";
 
 /** Where the files lie that a sandbox's child process is made from. */
 export interface Artifacts {
-  /** Our built files: `child.mjs`, `worker.mjs`, `realm.js`, the snapshot. */
+  /** Our built files: `child.mjs`, the workers, `realm.js`, the snapshots. */
   readonly directory: string;
   /** Pyodide's package. */
   readonly pyodide: string;
+  /** Where QuickJS's module lies. */
+  readonly quickjs: string;
 }
 
 /** Finds them beside this file, or in `dist` when this file runs from its source. */
 export function findArtifacts(): Artifacts {
   const here = dirname(fileURLToPath(import.meta.url));
   const directory = existsSync(join(here, "child.mjs")) ? here : join(here, "../dist");
-  const pyodide = dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
+  const { resolve } = createRequire(import.meta.url);
+  const pyodide = dirname(resolve("pyodide/package.json"));
+  const quickjs = dirname(resolve("@jitl/quickjs-wasmfile-release-sync/wasm"));
   // The permissions of the child are given by real paths.
-  return { directory: realpathSync(directory), pyodide: realpathSync(pyodide) };
+  return { directory: realpathSync(directory), pyodide: realpathSync(pyodide), quickjs: realpathSync(quickjs) };
 }
 
 /** What is missing in the build; undefined when it is complete. */
 export function missingArtifact({ directory }: Artifacts): string | undefined {
-  return [
-    "child.mjs",
-    "worker.mjs",
-    "realm.js",
-    "snapshot.json",
-    "snapshot.bin",
-    "build-code-cache.mjs",
-    "warm_up.py",
-  ].find((name) => !existsSync(join(directory, name)));
+  const names = ["child.mjs", "worker.mjs", "realm.js", "snapshot.json", "snapshot.bin"];
+  const forCache = ["build-code-cache.mjs", "warm_up.py"];
+  const forJavaScript = [
+    "javascript-worker.mjs",
+    "javascript.js",
+    "javascript-snapshot.json",
+    "javascript-snapshot.bin",
+  ];
+  return [...names, ...forCache, ...forJavaScript].find((name) => !existsSync(join(directory, name)));
 }

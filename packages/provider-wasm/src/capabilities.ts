@@ -17,6 +17,7 @@ export const wasmCapabilities = capabilities({
     "files.stream": "native",
     "files.symlink": "native",
     "kernel.python": "native",
+    "kernel.javascript": "native",
     "kernel.interrupt": "native",
     "network.none": "native",
     "resources.memory": "native",

@@ -68,6 +68,7 @@ export class Children {
     const artifacts = findArtifacts();
     const options: ChildOptions = {
       pyodide: artifacts.pyodide,
+      quickjs: artifacts.quickjs,
       artifacts: artifacts.directory,
       memoryMiB,
       maxWorkers: maxConcurrentExec,

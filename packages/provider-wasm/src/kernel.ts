@@ -2,15 +2,24 @@ import type { ExecuteOptions, ProviderCell, ProviderKernel } from "@sandkit/core
 import { deferred } from "@sandkit/core";
 import type { JobObserver, SandboxChild } from "./child-process.js";
 import { lostError } from "./errors.js";
-import type { JobExit, OutputStream } from "./protocol.js";
+import type { EncodeCell } from "./javascript-cells.js";
+import { type Interpreter, interpreterNames, type JobExit, type OutputStream } from "./protocol.js";
 
 type End = { readonly exit: JobExit } | { readonly lost: string };
 
-/** One Python interpreter that keeps its state, as core sees it. */
+/** How a kernel is spoken to. */
+export interface KernelKind {
+  readonly interpreter: Interpreter;
+  /** Makes the message of a cell; the code itself where there is nothing to make. */
+  readonly encode: EncodeCell;
+}
+
+/** One interpreter that keeps its state, as core sees it. */
 export class WasmKernel implements ProviderKernel, JobObserver {
   readonly id: string;
   readonly #child: SandboxChild;
   readonly #sandboxId: string;
+  readonly #kind: KernelKind;
   /** Handing output on is one chain, so that pieces never overtake one another. */
   #delivery: Promise<void> = Promise.resolve();
   #onOutput: ExecuteOptions["onOutput"] | undefined;
@@ -19,7 +28,8 @@ export class WasmKernel implements ProviderKernel, JobObserver {
   readonly #end = deferred<End>();
   #killed = false;
 
-  constructor(child: SandboxChild, id: string, sandboxId: string) {
+  constructor(child: SandboxChild, id: string, sandboxId: string, kind: KernelKind) {
+    this.#kind = kind;
     this.#child = child;
     this.id = id;
     this.#sandboxId = sandboxId;
@@ -31,7 +41,7 @@ export class WasmKernel implements ProviderKernel, JobObserver {
     this.#delivery = Promise.resolve();
     for (const [stream, bytes] of this.#early.splice(0)) this.#deliver(onOutput, stream, bytes);
     try {
-      const call = this.#child.call("cell", [this.id, code], { operation: "kernel.execute" });
+      const call = this.#child.call("cell", [this.id, this.#kind.encode(code)], { operation: "kernel.execute" });
       // The failure is the same as the one of the kernel's end, which is looked at below.
       call.catch(() => undefined);
       const first = await Promise.race([call.then((cell) => ({ cell })), this.#end.promise]);
@@ -81,7 +91,10 @@ export class WasmKernel implements ProviderKernel, JobObserver {
 
   async #deadCell(exit: JobExit, onOutput: ExecuteOptions["onOutput"]): Promise<ProviderCell> {
     const died = exit.oom ? "oom" : this.#killed ? "killed" : "crashed";
-    if (exit.crash !== undefined) await onOutput("stderr", Buffer.from(`Fatal Python error: ${exit.crash}\n`));
+    if (exit.crash !== undefined) {
+      const name = interpreterNames[this.#kind.interpreter];
+      await onOutput("stderr", Buffer.from(`Fatal ${name} error: ${exit.crash}\n`));
+    }
     return { exitCode: null, outputs: [], died };
   }
 }

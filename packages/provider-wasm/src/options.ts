@@ -5,12 +5,10 @@ export const optionsSchema = z
   .strictObject({
     memoryMiB: z.int().min(64).max(2048).optional().meta({ description: "Memory of each interpreter; default 512" }),
     diskMiB: z.int().min(1).max(8192).optional().meta({ description: "Files of each sandbox together; default 256" }),
-    warmWorkers: z
-      .int()
-      .min(0)
-      .max(8)
-      .optional()
-      .meta({ description: "Interpreters kept ready in each sandbox, about 50 MiB each; default 1" }),
+    warmWorkers: z.int().min(0).max(8).optional().meta({
+      description:
+        "Interpreters kept ready in each sandbox, about 50 MiB each; of JavaScript, once used, 12 MiB each; default 1",
+    }),
     pool: z
       .strictObject({
         size: z.int().min(1).max(64).meta({ description: "Sandboxes kept ready, about 100 MiB each" }),
@@ -29,7 +27,7 @@ export const optionsSchema = z
           "Directory for compiled code, or false; default: in the user's cache, on Linux ~/.cache/sandkit/wasm",
       }),
   })
-  .meta({ description: "Python in WebAssembly, in one locked child process per sandbox" });
+  .meta({ description: "Python and JavaScript in WebAssembly, in one locked child process per sandbox" });
 
 /** Defaults for the sandboxes of a provider; `resources` of a create go before them. */
 export type WasmOptions = z.input<typeof optionsSchema>;

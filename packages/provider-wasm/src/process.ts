@@ -2,7 +2,7 @@ import type { ProcessExit, ProviderProcess } from "@sandkit/core";
 import { deferred } from "@sandkit/core";
 import type { JobObserver, SandboxChild } from "./child-process.js";
 import { lostError, refusal } from "./errors.js";
-import type { JobExit, OutputStream } from "./protocol.js";
+import { type Interpreter, interpreterNames, type JobExit, type OutputStream } from "./protocol.js";
 
 /** One program in the sandbox, as core sees it. */
 export class WasmProcess implements ProviderProcess, JobObserver {
@@ -14,10 +14,12 @@ export class WasmProcess implements ProviderProcess, JobObserver {
   readonly gone: Promise<void>;
   readonly #child: SandboxChild;
   readonly #sandboxId: string;
+  readonly #interpreter: Interpreter;
   readonly #sinks: Record<OutputStream, OutputSink>;
   readonly #end = deferred<ProcessExit>();
 
-  constructor(child: SandboxChild, id: string, sandboxId: string) {
+  constructor(child: SandboxChild, id: string, sandboxId: string, interpreter: Interpreter) {
+    this.#interpreter = interpreter;
     this.#child = child;
     this.id = id;
     this.#sandboxId = sandboxId;
@@ -52,7 +54,9 @@ export class WasmProcess implements ProviderProcess, JobObserver {
   }
 
   ended({ crash, ...exit }: JobExit): void {
-    if (crash !== undefined) this.#sinks.stderr.add(Buffer.from(`Fatal Python error: ${crash}\n`));
+    if (crash !== undefined) {
+      this.#sinks.stderr.add(Buffer.from(`Fatal ${interpreterNames[this.#interpreter]} error: ${crash}\n`));
+    }
     this.#close();
     this.#end.resolve(exit);
   }

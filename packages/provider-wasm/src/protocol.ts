@@ -1,14 +1,21 @@
 import type { FileInfo, ListFilesOptions, ProcessExit, ProviderCell, WriteOptions } from "@sandkit/core";
 
+/** What runs guest code. */
+export type Interpreter = "python" | "javascript";
+
+/** As people call them. */
+export const interpreterNames = { python: "Python", javascript: "JavaScript" } as const;
+
 /** What is started in a worker. */
 export type Job =
   | {
       readonly kind: "program";
+      readonly interpreter: Interpreter;
       readonly argv: readonly string[];
       readonly stdin: boolean;
       readonly mergeStderr: boolean;
     }
-  | { readonly kind: "kernel" };
+  | { readonly kind: "kernel"; readonly interpreter: Interpreter };
 
 /** Where and with what it runs. */
 export interface JobPlace {
@@ -88,6 +95,8 @@ export interface JobExit extends ProcessExit {
 export interface ChildOptions {
   /** Directory of Pyodide's package. */
   readonly pyodide: string;
+  /** Directory of QuickJS's module. */
+  readonly quickjs: string;
   /** Directory of our built files. */
   readonly artifacts: string;
   readonly memoryMiB: number;

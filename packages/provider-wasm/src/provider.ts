@@ -16,14 +16,15 @@ import { permissionFlag } from "./node-flags.js";
 import { optionsSchema, type WasmOptions } from "./options.js";
 import { WasmSession } from "./session.js";
 
-const templates = ["python", "python-3.14"];
+/** One kind of sandbox, which has all of them. */
+const templates = ["python", "python-3.14", "javascript", "typescript"];
 const defaultWorkdir = "/workspace";
 /** For a process that only tells its version. */
 const probeMiB = 1024;
 const [defaultMemoryMiB, defaultDiskMiB] = [512, 256];
 
 /**
- * Python in WebAssembly on this machine: each sandbox is a child process without environment, files or processes of
+ * Python and JavaScript in WebAssembly on this machine: each sandbox is a child process without environment, files or processes of
  * its own, whose memory holds the sandbox's files. Needs nothing but Node.
  * @throws SandboxError `INVALID` for options that are none
  */

@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import {
   type CreateOptions,
+  type KernelLanguage,
   type KernelOptions,
   type ProviderKernel,
   type ProviderProcess,
@@ -13,13 +14,17 @@ import { wasmCapabilities } from "./capabilities.js";
 import type { SandboxChild } from "./child-process.js";
 import { providerName } from "./errors.js";
 import { wasmFiles } from "./files.js";
-import { WasmKernel } from "./kernel.js";
+import { loadCells } from "./javascript-cells.js";
+import { type KernelKind, WasmKernel } from "./kernel.js";
 import { failedProcess, WasmProcess } from "./process.js";
-import type { Job } from "./protocol.js";
+import type { Interpreter, Job } from "./protocol.js";
 
-/** Names by which Python is started, with or without the directory. */
-const pythons = /^(?:\/usr\/bin\/|\/usr\/local\/bin\/|\/bin\/)?python(?:3(?:\.14)?)?$/;
-const runnable = "this sandbox runs python, python3 and python3.14, and has no shell and no other programs";
+/** Names by which the interpreters are started, with or without the directory. */
+const programs: Readonly<Record<Interpreter, RegExp>> = {
+  python: /^(?:\/usr\/bin\/|\/usr\/local\/bin\/|\/bin\/)?python(?:3(?:\.14)?)?$/,
+  javascript: /^(?:\/usr\/bin\/|\/usr\/local\/bin\/|\/bin\/)?node$/,
+};
+const runnable = "this sandbox runs python, python3, python3.14 and node, and has no shell and no other programs";
 
 /** One sandbox: its child process, and what core may do with it. */
 export class WasmSession implements ProviderSession {
@@ -44,26 +49,34 @@ export class WasmSession implements ProviderSession {
     const [program = "", ...args] = command;
     const cwd = options.cwd ?? this.workdir;
     const id = `process-${this.#nextJob++}`;
-    if (!pythons.test(program)) return this.#missingProgram(id, program, cwd);
-    const process = new WasmProcess(this.#child, id, this.ref.id);
+    const interpreter = interpreterOf(program);
+    if (!interpreter) return this.#missingProgram(id, program, cwd);
+    const process = new WasmProcess(this.#child, id, this.ref.id, interpreter);
     const { mergeStderr = false, stdin } = options;
-    const job = { kind: "program", argv: [program, ...args], stdin, mergeStderr } as const;
+    const job = { kind: "program", interpreter, argv: [program, ...args], stdin, mergeStderr } as const;
     process.pid = await this.#start(id, process, job, cwd, options);
     return process;
   }
 
   async kernel(options: KernelOptions): Promise<ProviderKernel> {
-    if (options.language !== "python") {
-      throw new SandboxError(
-        "KERNEL_UNAVAILABLE",
-        `there is no ${options.language} in this sandbox: it has a kernel for python`,
-        { provider: providerName, operation: "kernel", sandboxId: this.ref.id },
-      );
-    }
+    const kind = await this.#kernelKind(options.language);
+    const { interpreter } = kind;
     const id = `kernel-${this.#nextJob++}`;
-    const kernel = new WasmKernel(this.#child, id, this.ref.id);
-    await this.#start(id, kernel, { kind: "kernel" }, options.cwd ?? this.workdir, options);
+    const kernel = new WasmKernel(this.#child, id, this.ref.id, kind);
+    await this.#start(id, kernel, { kind: "kernel", interpreter }, options.cwd ?? this.workdir, options);
     return kernel;
+  }
+
+  async #kernelKind(language: KernelLanguage): Promise<KernelKind> {
+    if (language === "python") return { interpreter: "python", encode: (code) => code };
+    if (language === "javascript" || language === "typescript") {
+      return { interpreter: "javascript", encode: await loadCells(language) };
+    }
+    throw new SandboxError(
+      "KERNEL_UNAVAILABLE",
+      `there is no ${language} in this sandbox: it has kernels for python, javascript and typescript`,
+      { provider: providerName, operation: "kernel", sandboxId: this.ref.id },
+    );
   }
 
   async info(): Promise<SandboxInfo> {
@@ -76,7 +89,7 @@ export class WasmSession implements ProviderSession {
       createdAt: this.#createdAt,
       labels: this.#options.labels ?? {},
       shells: [],
-      interpreters: ["python3", "python"],
+      interpreters: ["python3", "python", "node"],
     };
   }
 
@@ -146,4 +159,8 @@ export class WasmSession implements ProviderSession {
       throw error;
     }
   }
+}
+
+function interpreterOf(program: string): Interpreter | undefined {
+  return (["python", "javascript"] as const).find((interpreter) => programs[interpreter].test(program));
 }

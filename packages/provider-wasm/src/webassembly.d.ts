@@ -8,6 +8,8 @@ declare namespace WebAssembly {
     readonly exports: Exports;
   }
   class Memory {
+    constructor(pages: { readonly initial: number; readonly maximum: number });
+    readonly buffer: ArrayBuffer;
     grow(pages: number): number;
   }
   type Exports = Record<string, unknown>;

@@ -49,11 +49,11 @@ async function until(condition: () => boolean, ms = 70_000): Promise<void> {
 
 /** Our files with another program to warm up with. */
 function artifactsWith(warmUp: string): Artifacts {
-  const { directory: built, pyodide } = findArtifacts();
+  const artifacts = findArtifacts();
   const copy = join(parent, `artifacts-${round}`);
-  cpSync(built, copy, { recursive: true });
+  cpSync(artifacts.directory, copy, { recursive: true });
   writeFileSync(join(copy, "warm_up.py"), warmUp);
-  return { directory: copy, pyodide };
+  return { ...artifacts, directory: copy };
 }
 
 describe.runIf(process.platform === "linux")("the builder of a code cache", () => {

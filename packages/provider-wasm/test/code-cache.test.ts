@@ -30,6 +30,7 @@ async function takes(codeCache: string): Promise<boolean> {
     artifacts,
     {
       pyodide: artifacts.pyodide,
+      quickjs: artifacts.quickjs,
       artifacts: artifacts.directory,
       memoryMiB: 512,
       maxWorkers: 1,

@@ -22,7 +22,7 @@ const [bubblewrap, unshare, ulimit] = walls;
 const isChecked = process.env.CI !== undefined && process.getuid?.() === 0;
 
 function launch(command: readonly string[], dataMiB = 2048): Launch {
-  return { command, artifacts: { directory: here, pyodide: here }, readable: [], dataMiB };
+  return { command, artifacts: { directory: here, pyodide: here, quickjs: here }, readable: [], dataMiB };
 }
 
 async function behind(wall: Wall | undefined, ...args: string[]): Promise<string> {

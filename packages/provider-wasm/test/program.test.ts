@@ -190,7 +190,7 @@ for f in (lambda: subprocess.run(["ls"]), threading.Thread(target=print).start):
   });
 
   it("ends 127 or 126 for what it cannot run, naming what it can", async () => {
-    const missing = await sandbox.exec(["node", "-v"]);
+    const missing = await sandbox.exec(["ruby", "-v"]);
     expect([missing.exitCode, missing.stderr.text]).toEqual([127, expect.stringContaining("python3")]);
     await sandbox.files.write("plain", "text");
     expect((await sandbox.exec(["/workspace/plain"])).exitCode).toBe(126);

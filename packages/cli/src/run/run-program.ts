@@ -66,9 +66,9 @@ async function runOn(
   }
 }
 
-/** WebAssembly needs no engine, and knows Python alone. */
+/** WebAssembly needs no engine, and has no more than these. */
 function waysOf({ language }: Program): readonly Fix[] {
-  if (!language.tools.includes("python3")) return [];
+  if (!language.tools.includes("python3") && !language.tools.includes("node")) return [];
   return [{ text: "use WebAssembly, which needs no engine", command: "sandkit run --provider wasm …" }];
 }
 

@@ -52,7 +52,7 @@ const programs = {
   daemon: withSessions,
   "ignore-term": withSignals,
   "deaf-child": { sh: ["fork", "signals"], python3: ["fork", "signals"] },
-  stopped: withSignals,
+  stopped: { sh: ["signals"], python3: ["fork", "signals"] },
   "clean-up": withSignals,
   holder: withFork,
   crowd: withFork,

@@ -3,7 +3,9 @@ import { codeCacheKey, readCodeCache } from "../code-cache/code-cache.js";
 import { deserializeModule } from "../code-cache/native-code.js";
 import type { ChildOptions } from "../protocol.js";
 import { readPythonSources } from "../python-sources.js";
+import { type JavaScriptSnapshotInfo, moduleName } from "../snapshot/javascript.js";
 import type { SnapshotInfo } from "../snapshot/snapshot.js";
+import type { JavaScriptWorkerAssets } from "../worker/javascript-worker.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
 import type { WorkerAssets } from "../worker/worker.js";
 import { limitMemory } from "./wasm-memory.js";
@@ -48,6 +50,20 @@ export function loadAssets({
   };
   const caches = cache?.scripts ?? shippedCaches(artifacts, snapshot);
   return { assets, caches, key, cached: cache !== undefined };
+}
+
+/** What all workers of JavaScript are made from. */
+export function loadJavaScriptAssets({
+  quickjs,
+  artifacts,
+  memoryMiB,
+}: Pick<ChildOptions, "quickjs" | "artifacts" | "memoryMiB">): Omit<JavaScriptWorkerAssets, "link"> {
+  const wasm = readFileSync(`${quickjs}/emscripten-module.wasm`);
+  const snapshot = JSON.parse(readFileSync(`${artifacts}/javascript-snapshot.json`, "utf8")) as JavaScriptSnapshotInfo;
+  if (snapshot.module !== moduleName(wasm)) throw new Error("the snapshot of QuickJS belongs to another build of it");
+  const pages = openSync(`${artifacts}/javascript-snapshot.bin`, "r");
+  const driver = readFileSync(`${artifacts}/javascript.js`, "utf8");
+  return { module: new WebAssembly.Module(wasm), snapshot, pages, driver, memoryMiB };
 }
 
 /** Pyodide wants a lock file of its own version; without packages there is nothing to look up. */

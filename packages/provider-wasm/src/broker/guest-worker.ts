@@ -1,7 +1,8 @@
 import { Worker } from "node:worker_threads";
 import { BrokerEnd, type LinkRequest } from "../link.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
-import type { WorkerAssets, WorkerMessage, WorkerStart } from "../worker/worker.js";
+import type { WorkerAssets } from "../worker/worker.js";
+import type { WorkerMessage } from "../worker/worker-message.js";
 import type { SharedAssets } from "./assets.js";
 
 /** Who is told what a worker does. */
@@ -42,21 +43,20 @@ export class GuestWorker {
 
   #onCaches: ((caches: ScriptCaches) => void) | undefined;
 
-  /** Starts the thread, which then waits to be supplied. */
-  constructor(script: string) {
-    const workerData: WorkerStart = { link: this.link.memory };
+  /** @param start What the script takes as its data, beside the link; a worker of Python waits to be supplied. */
+  constructor(script: string, start: object = {}, stackSizeMb = limits.stackSizeMb) {
     this.settled = new Promise((resolve) => {
       this.#settle = resolve;
     });
     this.#worker = new Worker(script, {
-      workerData,
+      workerData: { ...start, link: this.link.memory },
       env: {},
       execArgv: [],
       argv: [],
       stdin: false,
       stdout: true,
       stderr: true,
-      resourceLimits: limits,
+      resourceLimits: { ...limits, stackSizeMb },
     });
     // Nothing of a worker's own stdout and stderr is for the user: the guest's output comes by the ring.
     this.#worker.stdout.resume();

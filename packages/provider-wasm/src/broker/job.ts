@@ -125,7 +125,11 @@ export class Job {
     if (this.#running) this.signal("SIGINT");
     else if (this.#cell && !this.#asked) this.#interruptedEarly();
     // Background tasks hold the interpreter. If they never let go of it, the caller ends it.
-    else if (this.#cell) this.#cell.interrupted = true;
+    else if (this.#cell) {
+      this.#cell.interrupted = true;
+      // JavaScript's ends the callback that runs; Python's has nobody to tell.
+      if (this.request.interpreter === "javascript") this.#worker?.signal(2);
+    }
   }
 
   #call(worker: GuestWorker, request: LinkRequest): void {
@@ -241,8 +245,8 @@ export class Job {
 
   /** A cell that is interrupted before its interpreter took it never runs. */
   #interruptedEarly(): void {
-    const error = { name: "KeyboardInterrupt", message: "", traceback: "KeyboardInterrupt\n" };
-    this.#cell?.resolve({ exitCode: 1, outputs: [], error });
+    this.#worker?.clearSignal();
+    this.#cell?.resolve({ exitCode: 1, outputs: [], error: interruption[this.request.interpreter] });
     this.#cell = undefined;
   }
 
@@ -274,6 +278,16 @@ export class Job {
     }
   }
 }
+
+/** What a cell ends with that never ran, as the drivers say it. */
+const interruption = {
+  python: { name: "KeyboardInterrupt", message: "", traceback: "KeyboardInterrupt\n" },
+  javascript: {
+    name: "InterruptedError",
+    message: "the cell was interrupted before it began",
+    traceback: "InterruptedError: the cell was interrupted before it began\n",
+  },
+} as const;
 
 function signalled(name: unknown): JobExit {
   return { exitCode: null, signal: typeof name === "string" && signalNumber(name) ? name : "SIGABRT" };

@@ -1,6 +1,6 @@
-import type { ChildOptions, JobPlace, Job as JobRequest } from "../protocol.js";
+import type { ChildOptions, Interpreter, JobPlace, Job as JobRequest } from "../protocol.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
-import type { SharedAssets } from "./assets.js";
+import { loadJavaScriptAssets, type SharedAssets } from "./assets.js";
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestWorker } from "./guest-worker.js";
@@ -9,6 +9,8 @@ import { inodeAt } from "./path-resolver.js";
 
 /** Gives what was just started the processor for its first work. */
 const refillDelayMs = 50;
+/** For JavaScript: V8's stack must last longer than the one that QuickJS counts, or it breaks off in the midst of it. */
+const stackSizeMb = 32;
 
 /** The programs and kernels of a sandbox: each in a worker of its own, so many programs at a time, the others queued. */
 export class Jobs {
@@ -17,7 +19,9 @@ export class Jobs {
   readonly #observe: (id: string) => Omit<JobListener, "started">;
   readonly #jobs = new Map<string, Job>();
   readonly #queue: Job[] = [];
-  #warm: GuestWorker[] = [];
+  readonly #warm: Record<Interpreter, GuestWorker[]> = { python: [], javascript: [] };
+  /** Read when the first job of JavaScript needs them: a sandbox that has none keeps nothing ready for it. */
+  #javaScript: ReturnType<typeof loadJavaScriptAssets> | undefined;
   #supplies: { readonly assets: SharedAssets; readonly caches: ScriptCaches } | undefined;
   #wantCaches = false;
   #nextPid = 2;
@@ -34,7 +38,7 @@ export class Jobs {
   supply(assets: SharedAssets, caches: ScriptCaches): void {
     this.#supplies = { assets, caches };
     this.#wantCaches = !caches.runtime;
-    for (const worker of this.#warm) this.#supply(worker);
+    for (const worker of this.#warm.python) this.#supply(worker);
   }
 
   /** Starts a job when it is its turn, and gives its process id once it runs. One that is ended before never starts. */
@@ -61,7 +65,7 @@ export class Jobs {
 
   /** Resolves when every warm interpreter waits for its job, or has failed to come up. */
   async warmed(): Promise<void> {
-    await Promise.all(this.#warm.map((worker) => worker.settled));
+    await Promise.all(this.#warm.python.map((worker) => worker.settled));
   }
 
   get(id: string): Job | undefined {
@@ -81,27 +85,37 @@ export class Jobs {
       );
       const [job] = next < 0 ? [] : this.#queue.splice(next, 1);
       if (!job) return;
-      if (!job.ended) job.start(this.#takeWorker());
+      if (!job.ended) job.start(this.#takeWorker(job.request.interpreter));
     }
   }
 
-  #takeWorker(): GuestWorker {
-    this.#warm = this.#warm.filter((worker) => !worker.ended);
-    const worker = this.#warm.shift() ?? this.#createWorker();
+  #takeWorker(interpreter: Interpreter): GuestWorker {
+    const warm = this.#warm[interpreter].filter((worker) => !worker.ended);
+    const worker = warm.shift() ?? this.#create[interpreter]();
+    this.#warm[interpreter] = warm;
     void worker.settled.then(() => setTimeout(() => this.#refill(), refillDelayMs));
     return worker;
   }
 
   #refill(): void {
     if (this.#queue.length > 0) return;
-    while (this.#warm.length < this.#options.warmWorkers) this.#warm.push(this.#createWorker());
+    for (const interpreter of this.#javaScript ? (["python", "javascript"] as const) : (["python"] as const)) {
+      const warm = this.#warm[interpreter];
+      while (warm.length < this.#options.warmWorkers) warm.push(this.#create[interpreter]());
+    }
   }
 
-  #createWorker(): GuestWorker {
-    const worker = new GuestWorker(`${this.#options.artifacts}/worker.mjs`);
-    this.#supply(worker);
-    return worker;
-  }
+  readonly #create: Readonly<Record<Interpreter, () => GuestWorker>> = {
+    python: () => {
+      const worker = new GuestWorker(`${this.#options.artifacts}/worker.mjs`);
+      this.#supply(worker);
+      return worker;
+    },
+    javascript: () => {
+      this.#javaScript ??= loadJavaScriptAssets(this.#options);
+      return new GuestWorker(`${this.#options.artifacts}/javascript-worker.mjs`, this.#javaScript, stackSizeMb);
+    },
+  };
 
   #supply(worker: GuestWorker): void {
     if (!this.#supplies) return;

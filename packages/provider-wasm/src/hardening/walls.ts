@@ -20,7 +20,14 @@ const bubblewrap: Wall = {
     const program = findProgram("bwrap");
     if (!program) return undefined;
     const { artifacts, readable, command } = launch;
-    const seen = [...libraries, process.execPath, artifacts.directory, artifacts.pyodide, ...readable];
+    const seen = [
+      ...libraries,
+      process.execPath,
+      artifacts.directory,
+      artifacts.pyodide,
+      artifacts.quickjs,
+      ...readable,
+    ];
     return limited(
       [
         program,

@@ -3,10 +3,11 @@
  * spends its life in one blocking call: what it is to run comes from the broker through the link.
  */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { type Announcement, WorkerEnd } from "../link.js";
+import { WorkerEnd } from "../link.js";
 import { readPages } from "../snapshot/pages.js";
 import type { SnapshotInfo } from "../snapshot/snapshot.js";
 import { openRealm, type RealmScripts, readInto, type ScriptCaches } from "./realm-host.js";
+import type { WorkerMessage } from "./worker-message.js";
 
 /** What a worker starts with, so that its thread is up by the time that the rest is there. */
 export interface WorkerStart {
@@ -28,9 +29,6 @@ export interface WorkerAssets {
   /** True: the caches of this worker's scripts are wanted. */
   readonly wantCaches: boolean;
 }
-
-/** What a worker tells its broker by message. */
-export type WorkerMessage = Announcement | { readonly signals: SharedArrayBuffer } | { readonly caches: ScriptCaches };
 
 async function main(port: MessagePort, start: WorkerStart): Promise<void> {
   const post = (message: WorkerMessage) => port.postMessage(message);

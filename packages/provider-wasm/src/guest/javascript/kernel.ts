@@ -1,0 +1,155 @@
+import { bundle, rawBundle } from "javascript-kernel/display.cjs";
+import { jsonText } from "javascript-kernel/json-text.cjs";
+import { describe, type Failure } from "./failures.js";
+import { call, host, print, withHeadroom } from "./host.js";
+import type { Modules } from "./modules.js";
+import { cwd } from "./path.js";
+import type { Driver } from "./program.js";
+import type { Timers } from "./timers.js";
+
+interface Outcome {
+  readonly exitCode?: number;
+  readonly value?: string | undefined;
+  readonly error?: Failure;
+}
+
+interface Cell {
+  readonly name: string;
+  readonly code: string;
+  outcome?: Outcome;
+}
+
+/** Of what a cell displays, in characters of JSON. */
+const longestOutputs = 16_000_000;
+/** Longer than any timer: the broker then waits without an end. */
+const endless = 1e12;
+const interruption: Failure = {
+  name: "InterruptedError",
+  message: "the cell was interrupted: what was defined so far is kept",
+  traceback: "InterruptedError: the cell was interrupted: what was defined so far is kept\n",
+};
+const { parse, stringify } = JSON;
+
+/** One interpreter state, and the cells that the broker has it run. */
+export class Kernel implements Driver {
+  readonly #timers: Timers;
+  readonly #modules: Modules;
+  readonly #outputs: string[] = [];
+  #left = longestOutputs;
+  #count = 0;
+  #cell: Cell | undefined;
+  exitCode: unknown;
+
+  constructor(timers: Timers, modules: Modules) {
+    this.#timers = timers;
+    this.#modules = modules;
+    const value = (shown: unknown, options?: { raw?: boolean }) =>
+      this.#show(options?.raw ? rawBundle(shown) : bundle(shown));
+    Object.defineProperty(globalThis, "display", { configurable: true, writable: true, value });
+  }
+
+  /** What the worker has it do again and again: one step of a cell, of a timer, or of waiting for them. */
+  turn(jobsWait: boolean): void {
+    const signal = host().takeSignal();
+    const cell = this.#cell;
+    if (!cell) {
+      this.#idle(jobsWait);
+      return;
+    }
+    if (signal !== 0) cell.outcome = { error: interruption };
+    if (cell.outcome) {
+      this.#end(cell.outcome);
+      return;
+    }
+    const delay = jobsWait ? 0 : (this.#timers.delay ?? endless);
+    if (delay > 0) host().sleep(delay);
+    this.#runTimer();
+  }
+
+  /** `process.exit` ends the cell and keeps the state; between cells, what calls it. */
+  exit(code: number): void {
+    if (this.#cell) this.#cell.outcome ??= { exitCode: code };
+    host().abort();
+    // Never goes on from here, past all `catch` and `finally`.
+    for (;;);
+  }
+
+  /** Stray errors are shown, and the kernel lives on. */
+  uncaught(error: unknown): void {
+    print(2, describe(error).traceback);
+  }
+
+  #idle(jobsWait: boolean): void {
+    const delay = jobsWait ? 0 : (this.#timers.delay ?? endless);
+    const next = call<string | null>("cell", Math.ceil(delay));
+    if (next === null) this.#runTimer();
+    else this.#start(parse(next) as { code: string; hasValue: boolean });
+  }
+
+  #runTimer(): void {
+    const run = this.#timers.take();
+    if (!run) return;
+    host().arm(true);
+    try {
+      run();
+    } catch (error) {
+      this.uncaught(error);
+    } finally {
+      host().arm(false);
+    }
+  }
+
+  #start({ code, hasValue }: { readonly code: string; readonly hasValue: boolean }): void {
+    this.#count += 1;
+    const cell: Cell = { name: `cell-${this.#count}`, code };
+    this.#cell = cell;
+    this.#modules.follow(cwd());
+    host().arm(true);
+    void this.#run(cell, hasValue);
+    host().arm(false);
+  }
+
+  /** Waits by `await` alone: what the user makes of the methods of promises does not matter to it. */
+  async #run(cell: Cell, hasValue: boolean): Promise<void> {
+    try {
+      let { value } = await host().evaluate(stringify(cell.code), cell.name);
+      if (hasValue && host().promiseState(value) !== "none") value = await value;
+      host().headroom(0);
+      cell.outcome ??= hasValue ? this.#outcomeOf(value) : {};
+    } catch (error) {
+      cell.outcome ??= { error: withHeadroom(() => describe(error, cell)) };
+    }
+  }
+
+  /** Shows a value. Its own code may do anything in this, also end the cell. */
+  #outcomeOf(value: unknown): Outcome {
+    if (value === undefined) return {};
+    const json = jsonText(value);
+    this.#show(bundle(value, json));
+    return { value: json };
+  }
+
+  #end({ exitCode, value, error }: Outcome): void {
+    const wanted = Number.isInteger(this.exitCode) ? Number(this.exitCode) & 0xff : 0;
+    this.exitCode = undefined;
+    const fields = [
+      `"exitCode":${exitCode ?? (error ? 1 : wanted)}`,
+      `"outputs":[${this.#outputs.splice(0).join(",")}]`,
+    ];
+    if (value !== undefined) fields.push(`"value":${stringify(value)}`);
+    if (error) fields.push(`"error":${stringify(error)}`);
+    this.#left = longestOutputs;
+    this.#cell = undefined;
+    host().call("done", `[{${fields.join(",")}}]`);
+  }
+
+  /** Kept until the cell ends; what comes between cells goes with the next one. */
+  #show(forms: string): void {
+    if (forms.length > this.#left) {
+      print(2, `display: an output is left out: ${longestOutputs} characters are the most\n`);
+      return;
+    }
+    this.#left -= forms.length;
+    this.#outputs.push(forms);
+  }
+}
