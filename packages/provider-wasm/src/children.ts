@@ -24,11 +24,13 @@ interface ChildRequest extends Birth, SandboxSettings {
 /** The children of one provider: started when they are asked for, or ahead of time. */
 export class Children {
   readonly #options: WasmOptions;
+  readonly #usual: Birth;
   readonly #pool: Pool<Birth, SandboxChild> | undefined;
 
-  /** @param first The children that the pool holds before any were asked for. */
-  constructor(options: WasmOptions, first: Birth) {
+  /** @param usual What those are like that ask for nothing else, and that the pool holds before any were asked for. */
+  constructor(options: WasmOptions, usual: Birth) {
     this.#options = options;
+    this.#usual = usual;
     if (!options.pool) return;
     this.#pool = new Pool({
       size: options.pool.size,
@@ -37,19 +39,21 @@ export class Children {
       gone: (child) => child.exited,
       dispose: (child) => child.destroy(),
     });
-    this.#pool.keep(first);
+    this.#pool.keep(usual);
   }
 
   /** A child that nobody has used: from the pool, or a new one. */
   async take({ sandboxId, memoryMiB, diskMiB, workdir, signal, onProgress }: ChildRequest): Promise<SandboxChild> {
     const settings = { diskMiB, workdir };
+    // The quota is set at the claim; at birth only what it can be at most counts.
+    const birth = { memoryMiB, diskMiB: Math.max(diskMiB, this.#usual.diskMiB) };
     for (;;) {
-      const pooled = await this.#pool?.claim({ memoryMiB, diskMiB }, signal);
+      const pooled = await this.#pool?.claim(birth, signal);
       if (!pooled) break;
       if (await pooled.claim(sandboxId, settings)) return pooled;
     }
     onProgress?.("starting the sandbox's process");
-    const child = await this.#start({ memoryMiB, diskMiB }, signal);
+    const child = await this.#start(birth, signal);
     if (await child.claim(sandboxId, settings)) return child;
     throw lostError(child.lost ?? "its process does not answer", { operation: "create", sandboxId });
   }
