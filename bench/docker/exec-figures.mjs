@@ -3,6 +3,7 @@ import { median, quantile } from "../statistics.mjs";
 import { timed } from "../timed.mjs";
 import { rawExec } from "./raw-container.mjs";
 import { rivalExec } from "./rival.mjs";
+import { settle } from "./settle.mjs";
 
 const parallel = 16;
 /** Ours is measured more often: a 99th percentile needs it. */
@@ -21,7 +22,9 @@ export async function execFigures({ raw, rival, sandbox }, rounds) {
   // The first of each is not counted: it warms the way up.
   for (let round = -1; round < rounds; round++) {
     const rawMs = await timed(() => rawExec(raw, ["true"]));
+    await settle("exec");
     const rivalMs = await timed(() => rivalExec(rival, "true"));
+    await settle("exec");
     const oursMs = [];
     for (let call = 0; call < oursPerRound; call++) oursMs.push(await timed(own));
     if (round < 0) continue;
@@ -67,6 +70,7 @@ export async function parallelFigures({ raw, rival, sandbox }, rounds) {
     for (const side of /** @type {const} */ (["raw", "rival", "ours"])) {
       const all = () => Promise.all(Array.from({ length: parallel }, () => sides[side]()));
       times[side].push(await timed(all));
+      await settle("exec");
     }
   }
   return {
@@ -99,7 +103,9 @@ export async function cellFigure({ raw, rival, sandbox }, cells) {
     // A fresh interpreter each time is all that the others have: a tenth as many of those will do.
     if (cell % 10 !== 0) continue;
     rawTimes.push(await timed(() => rawExec(raw, program)));
+    await settle("exec");
     rivalTimes.push(await timed(() => rivalExec(rival, program[0] ?? "", program.slice(1))));
+    await settle("exec");
   }
   return {
     id: "cell",

@@ -3,6 +3,7 @@ import { median } from "../statistics.mjs";
 import { engine, removeContainer } from "./bench-engine.mjs";
 import { rawFirstOutput } from "./raw-container.mjs";
 import { rivalExec, startRival } from "./rival.mjs";
+import { settle } from "./settle.mjs";
 
 /** @typedef {import("./measure-docker.mjs").Places} Places */
 
@@ -19,16 +20,19 @@ export async function startFigure({ model, image, provider, labels }, rounds) {
     const raw = await rawFirstOutput(model);
     const rawMs = performance.now() - start;
     await removeContainer(raw.id);
+    await settle("container");
     const rivalStart = performance.now();
     const rival = await startRival(image);
     await rivalExec(rival, "echo", ["ready"]);
     const rivalMs = performance.now() - rivalStart;
     await rival._destroy();
+    await settle("container");
     const ownStart = performance.now();
     const sandbox = await createSandbox(provider, { labels });
     const { stdout } = await sandbox.exec(["echo", "ready"]);
     const ownMs = performance.now() - ownStart;
     await sandbox.destroy();
+    await settle("container");
     if (stdout.text !== "ready\n")
       throw new Error(`the first command of a sandbox gave ${JSON.stringify(stdout.text)}`);
     if (round < 0) continue;

@@ -1,7 +1,13 @@
 export { type AgentSession, type AgentSessionOptions, agentSession } from "./agent/agent-session.js";
 export type { Channel } from "./agent/channel.js";
 export { type ErrnoContext, fromErrno } from "./agent/errno.js";
-export { type AgentRuntime, agentCommand, bridgeCommand } from "./agent/guest-source.js";
+export {
+  type AgentRuntime,
+  type AttachedAgent,
+  agentCommand,
+  attachedAgent,
+  bridgeCommand,
+} from "./agent/guest-source.js";
 export { streamChannel } from "./agent/stream-channel.js";
 export {
   type Capabilities,

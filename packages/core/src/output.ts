@@ -1,5 +1,7 @@
 import type { Captured } from "./exec.js";
 
+const utf8 = new TextDecoder();
+
 /** Keeps the first and the last bytes of a stream, in bounded memory, and counts them all. */
 export class OutputCapture {
   readonly #head: HeadBuffer;
@@ -29,7 +31,7 @@ export class OutputCapture {
     const bytes = concatenate(head, tail);
     const text =
       omitted === 0
-        ? new TextDecoder().decode(bytes)
+        ? utf8.decode(bytes)
         : `${decodeHead(head)}\n[... ${omitted} bytes left out ...]\n${decodeTail(tail)}`;
     return { bytes, text, totalBytes: this.#totalBytes, truncated: omitted > 0 };
   }

@@ -136,15 +136,15 @@ export class Process implements AsyncDisposable {
 
   #open(name: "stdout" | "stderr", limit: number): OutputStream {
     const { onOutput, onLimit } = this.#options;
-    const decoder = new TextDecoder();
     const capture = this.#captures[name];
+    const decoder = onOutput && new TextDecoder();
     return new OutputStream(name, this.#process[name], capture, {
       onBytes: async (bytes) => {
         if (onLimit === "kill" && capture.totalBytes > limit) this.#end("output_limit");
-        await onOutput?.({ stream: name, bytes, text: decoder.decode(bytes, { stream: true }) });
+        if (decoder) await onOutput({ stream: name, bytes, text: decoder.decode(bytes, { stream: true }) });
       },
       onEnd: async () => {
-        const text = decoder.decode();
+        const text = decoder?.decode();
         if (text) await onOutput?.({ stream: name, bytes: new Uint8Array(), text });
       },
     });

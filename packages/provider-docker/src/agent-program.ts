@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { agentCommand, bridgeCommand } from "@sandkit/core";
+import { agentCommand, attachedAgent, bridgeCommand } from "@sandkit/core";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, refusal } from "./errors.js";
 import type { ImageFacts } from "./image-store.js";
@@ -7,12 +7,23 @@ import { ownEnvironment } from "./own-environment.js";
 import { plainCommand } from "./plain/plain-session.js";
 import type { SandboxPlan } from "./plan-sandbox.js";
 
-/** The argument list of a sandbox's first program. */
+/** What a sandbox begins with. */
+export interface FirstCommand {
+  readonly command: readonly string[];
+  /** What it reads first from its stdin. */
+  readonly head?: Uint8Array;
+}
+
+/**
+ * The first program of a sandbox.
+ * @param code The agent as an earlier sandbox of this very image has compiled it.
+ */
 export async function firstCommand(
   image: ImageFacts,
   plan: SandboxPlan,
   detached: boolean,
-): Promise<readonly string[]> {
+  code?: Uint8Array,
+): Promise<FirstCommand> {
   if (image.first !== "python" && detached) {
     throw refusal("UNSUPPORTED", `option "lifetime.detached" needs python3 in the image: ${image.reference} has none`);
   }
@@ -20,16 +31,16 @@ export async function firstCommand(
     // The agent takes a client that is root for the owner, and so would be every program.
     throw refusal("UNSUPPORTED", 'option "lifetime.detached" does not go together with "unsafeRoot": leave out one');
   }
-  if (image.first === "shell") return plainCommand;
+  if (image.first === "shell") return { command: plainCommand };
   if (image.first === "node") {
     if (plan.unsafeRoot) {
       // The agent in JavaScript is kept from the programs beside it by giving up root.
       throw refusal("UNSUPPORTED", `"unsafeRoot" needs python3 in the image: ${image.reference} has none`);
     }
     const [uid = "", gid = ""] = plan.user.split(":");
-    return agentCommand("node", ["--uid", uid, "--gid", gid]);
+    return { command: await agentCommand("node", ["--uid", uid, "--gid", gid]) };
   }
-  return agentCommand("python", detached ? ["detached"] : []);
+  return detached ? { command: await agentCommand("python", ["detached"]) } : attachedAgent(code);
 }
 
 /** A client's way to the agent of a detached sandbox: a program beside it, as root, whom the agent believes. */

@@ -19,6 +19,8 @@ export interface ContainerOrder {
   readonly record: SandboxRecord;
   /** Argument list of the first program. */
   readonly command: readonly string[];
+  /** What that reads first from its stdin. */
+  readonly head?: Uint8Array;
 }
 
 /** A container that was made. */

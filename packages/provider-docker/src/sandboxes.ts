@@ -12,6 +12,7 @@ import {
 } from "@sandkit/core";
 import { bridgeStreams, firstCommand } from "./agent-program.js";
 import { dockerCapabilities } from "./capabilities.js";
+import { CompiledAgents } from "./compiled-agents.js";
 import { requireRuntime } from "./create-container.js";
 import {
   containerNameOf,
@@ -48,6 +49,7 @@ export class Sandboxes {
   readonly #connector: EngineConnector;
   readonly #options: DockerOptions;
   readonly #images: ImageStore;
+  readonly #agents = new CompiledAgents();
   readonly #attached = new SessionRegistry(providerName);
   readonly #turns = new Turns(createsAtOneTime);
   #swept = false;
@@ -141,11 +143,12 @@ export class Sandboxes {
       detached,
       labels,
     };
-    const command = await firstCommand(image, plan, detached);
+    const first = await firstCommand(image, plan, detached, this.#agents.of(image.id));
     onProgress?.(`starting a container of ${image.reference}`);
     const container = containerNameOf(id, detached ? name : undefined);
-    const order = { engine, name: container, plan, image, record, command };
-    return startSandbox(order, dockerCapabilities(this.#options, plan.runtime, image.first), words, signal);
+    const order = { engine, name: container, plan, image, record, ...first };
+    const capabilities = dockerCapabilities(this.#options, plan.runtime, image.first);
+    return startSandbox(order, capabilities, words, signal, this.#agents);
   }
 
   /** Another client of a detached sandbox. */

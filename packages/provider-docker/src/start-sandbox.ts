@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Capabilities, ProviderSession } from "@sandkit/core";
 import { bridgeStreams } from "./agent-program.js";
+import type { CompiledAgents } from "./compiled-agents.js";
 import { type ContainerOrder, createContainer } from "./create-container.js";
 import type { EngineClient } from "./engine/client.js";
 import { gitConfig, toolEnvironment } from "./environment.js";
@@ -15,6 +16,7 @@ export async function startSandbox(
   capabilities: Capabilities,
   words: FirstWords,
   signal: AbortSignal | undefined,
+  agents: CompiledAgents,
 ): Promise<ProviderSession> {
   const { engine, record, image, plan } = order;
   signal?.throwIfAborted();
@@ -25,12 +27,13 @@ export async function startSandbox(
     signal?.throwIfAborted();
     streams = record.detached
       ? await startDetached(engine, container, record.id)
-      : await startAttached(engine, container, record.id);
+      : await startAttached(order, container);
     signal?.throwIfAborted();
     const env = { ...toolEnvironment(image.env, cpus), ...plan.env };
     const box = { engine, container, record, capabilities, origin: "created" } as const;
     const open = image.first === "shell" ? openPlainSession : openSession;
     const session = await open(box, streams, { ...words, env }, signal);
+    if (image.first === "python" && "code" in session) agents.learn(image.id, session);
     await session.files.write(gitConfig.path, new Blob([gitConfig.content]).stream(), { mode: "truncate", signal });
     return session;
   } catch (error) {
@@ -41,11 +44,12 @@ export async function startSandbox(
 }
 
 /** The first program's stdin is the channel: it ends with this process, and the container with it. */
-async function startAttached(engine: EngineClient, container: string, sandboxId: string): Promise<Duplex> {
-  const context = { operation: "create", subject: `container ${container}`, sandboxId };
+async function startAttached({ engine, record, head }: ContainerOrder, container: string): Promise<Duplex> {
+  const context = { operation: "create", subject: `container ${container}`, sandboxId: record.id };
   // Before the start: one that runs with nobody attached would have no owner to die with.
   const streams = await onEngine(context, () => engine.attach(container));
   try {
+    if (head) streams.write(head);
     await onEngine(context, () => engine.container(container).start());
     return streams;
   } catch (error) {

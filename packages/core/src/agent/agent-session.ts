@@ -172,6 +172,16 @@ export class AgentSession implements ProviderSession {
     await ask(this.#connection, { op: "extend", ttlMs }, about);
   }
 
+  /**
+   * The agent in Python as its interpreter has compiled it, for `attachedAgent`. To be asked for before the first
+   * program of the box starts.
+   */
+  async code(): Promise<Uint8Array> {
+    const { provider, id } = this.ref;
+    const about = { operation: "code", subject: `sandbox ${id}`, provider, sandboxId: id };
+    return Buffer.from(checked("code", await ask(this.#connection, { op: "code" }, about)).code, "base64");
+  }
+
   /** The agent is asked too: what it does not answer is not running. */
   async info(): Promise<SandboxInfo> {
     const [backend, box] = await Promise.all([this.#options.info(), this.#look()]);

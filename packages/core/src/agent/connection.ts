@@ -108,6 +108,9 @@ export class AgentConnection {
       throw new SandboxError("TOO_LARGE", message, { ...this.#where, operation: request.op });
     }
     const id = request.op === "hello" ? 0 : ++this.#count;
+    if (!plan.background) this.#hold(1);
+    // First of all: the agent works on it while the rest is made here.
+    this.#send(frameType.request, id, 0, payload);
     const answer = deferred<AgentReply>();
     const stream: OpenStream = {
       id,
@@ -118,8 +121,6 @@ export class AgentConnection {
       outgoing: new Map(plan.outgoing?.map((lane) => [lane, new OutgoingLane(this.#wire(id, lane))])),
     };
     this.#streams.set(id, stream);
-    if (!plan.background) this.#hold(1);
-    this.#send(frameType.request, id, 0, payload);
     return stream;
   }
 

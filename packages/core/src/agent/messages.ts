@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ProtocolError } from "./frames.js";
 import type {
+  AgentCode,
   AgentError,
   AgentFarewell,
   AgentFileInfo,
@@ -64,6 +65,8 @@ const fileInfo: z.ZodType<AgentFileInfo> = z.object({
 
 const listed: z.ZodType<AgentFileInfo | AgentListFailure> = z.union([fileInfo, z.object({ error })]);
 
+const code: z.ZodType<AgentCode> = z.object({ code: z.base64().max(100 * 1024) });
+
 const farewell: z.ZodType<AgentFarewell> = z.object({
   reason: z.enum(["ttl", "idle", "lease", "shutdown", "protocol"]),
   message: z.string().max(10_000),
@@ -78,6 +81,7 @@ const schemas = {
   listed,
   farewell,
   started: z.object({ pid: z.int().positive() }),
+  code,
   removed: z.object({ removed: z.boolean() }),
   empty: z.unknown(),
 };

@@ -150,6 +150,11 @@ export type AgentRequest =
   | { readonly op: "symlink"; readonly target: string; readonly path: string }
   /** Answers with an {@link AgentInfo}, looked at now. */
   | { readonly op: "info" }
+  /**
+   * Answers with an {@link AgentCode}; `EPERM` once a program has been spawned, and of an agent that came compiled
+   * itself. Of the agent in Python alone, `ENOSYS` of the other.
+   */
+  | { readonly op: "code" }
   /** The end of life is `ttlMs` from now. */
   | { readonly op: "extend"; readonly ttlMs: number }
   /** The agent answers, says farewell, kills everything and ends. */
@@ -187,6 +192,11 @@ export interface AgentReady {
   readonly workdir: string;
   /** In milliseconds since the epoch. */
   readonly startedAt: number;
+}
+
+export interface AgentCode {
+  /** The agent as its interpreter has compiled it, deflated, in base64: for `attachedAgent` of a box with the same one. */
+  readonly code: string;
 }
 
 export interface AgentInfo {

@@ -37,10 +37,12 @@ SHELLS, INTERPRETERS = ("sh", "bash"), ("python3", "node")
 
 
 class Agent:
-    def __init__(self, oom_score):
+    def __init__(self, oom_score, compiled):
         self.loop = Loop()
         self.crew = Crew(self.loop, oom_score)
         self.memory = MemoryKills()
+        # Until a program of the box has run.
+        self.compiled = compiled
         self.env = dict(os.environb)
         self.workdir = b"/"
         self.clients = []
@@ -101,6 +103,11 @@ class Agent:
         ends = [end for end in (self.ends_at, self.idle_end()) if end is not None]
         expires = int((time.time() + min(ends) - time.monotonic()) * 1000) if ends else None
         return {"shells": found(SHELLS), "interpreters": found(INTERPRETERS), "expiresAt": expires}
+
+    def code(self):
+        if self.compiled is None:
+            raise Failure(errno.EPERM, "code: asked for too late, or of an agent that was compiled elsewhere")
+        return {"code": self.compiled()}
 
     def extend(self, seconds):
         self.ends_at = time.monotonic() + seconds
@@ -270,12 +277,12 @@ def take_channel():
     return source, sink
 
 
-def main(arguments):
+def main(arguments, compiled):
     oom_score = OomScore()
     prctl(PR_SET_DUMPABLE, 0)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     os.umask(0o022)
-    agent = Agent(oom_score)
+    agent = Agent(oom_score, compiled)
     agent.catch_signals()
     if arguments[:1] == ["detached"]:
         agent.listen(*arguments[1:])

@@ -33,6 +33,8 @@ CHANNEL_CHUNK = 256 * 1024
 # Data beyond this waits where it is, so that an answer never queues behind more.
 MAX_QUEUED = 384 * 1024
 MAX_BATCH_BYTES = 128 * 1024
+# How long what is in no hurry waits for something to go along with.
+HELD_SECONDS = 0.004
 MAX_BATCH = 64
 STREAMS = {"spawn": Process, "read": ReadStream, "write": WriteStream, "list": ListStream, "remove": RemoveStream}
 FILES = {"stat": stat_file, "mkdir": mkdir, "move": move, "symlink": symlink}
@@ -53,6 +55,7 @@ class Client:
         self.bulk = deque()
         self.queued = 0
         self.waiting = set()
+        self.held = None
         self.batch = [AGENT_PREAMBLE]
         for descriptor in {source, sink}:
             os.set_blocking(descriptor, False)
@@ -173,6 +176,8 @@ class Client:
             stream.respond({})
         elif op == "info":
             stream.respond(agent.info())
+        elif op == "code":
+            stream.respond(agent.code())
         elif op == "extend":
             agent.extend(seconds_field(request, "ttlMs"))
             stream.respond({})
@@ -213,7 +218,7 @@ class Client:
         self.waiting.add(lane)
         return False
 
-    def send(self, kind, lane, number, payload, urgent=False):
+    def send(self, kind, lane, number, payload, urgent=False, hurry=True):
         if self.closed:
             return
         frame = text_frame if self.decoder.framing == b"t" else binary_frame
@@ -223,7 +228,10 @@ class Client:
         else:
             self.bulk.append(pieces)
             self.queued += sum(map(len, pieces))
-        self.agent.unflushed.add(self)
+        if hurry:
+            self.agent.unflushed.add(self)
+        elif self.held is None:
+            self.held = self.agent.loop.after(HELD_SECONDS, lambda: self.agent.unflushed.add(self))
 
     def fill_batch(self):
         size = 0
@@ -240,6 +248,9 @@ class Client:
 
     def flush(self):
         """Writes what can be written now."""
+        if self.held is not None:
+            self.agent.loop.cancel(self.held)
+            self.held = None
         while not self.closed:
             if not self.batch:
                 self.fill_batch()

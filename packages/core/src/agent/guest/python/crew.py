@@ -150,13 +150,13 @@ class Crew:
                 # Its end; the exit status follows.
                 self.loop.forget(handle.control.fileno())
                 return
-            kind, *values = marshal.loads(data)
-            process = handle.process
-            if kind in ("gone", "failed"):
-                handle.process = None
-                self.rest(handle)
-            if process is not None:
-                guarded(process, process.told, kind, *values)
+            for kind, *values in marshal.loads(data):
+                process = handle.process
+                if kind in ("gone", "failed"):
+                    handle.process = None
+                    self.rest(handle)
+                if process is not None:
+                    guarded(process, process.told, kind, *values)
 
     def rest(self, handle):
         if len(self.idle) >= MAX_IDLE:

@@ -11,7 +11,7 @@ from .crew import no_room
 from .lanes import ControlOutput, OutLane, ProgramInput, ProgramOutput
 from .native import Failure, encoded, environment_field, field, number_field, path_field
 from .stream import Stream
-from .wire import LANE_CONTROL_IN, LANE_CONTROL_OUT, LANE_ERR, LANE_IN, LANE_OUT
+from .wire import END, LANE_CONTROL_IN, LANE_CONTROL_OUT, LANE_ERR, LANE_IN, LANE_OUT
 
 TIOCSWINSZ = 0x5414
 CWD_ERRORS = frozenset((errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP))
@@ -71,6 +71,14 @@ class Process(Stream):
         # Gives back what is held of the order of descriptor 4.
         self.control = None
 
+    def send(self, kind, lane, payload, urgent=False):
+        if kind == END and not self.exit_told:
+            # The end of the program is most likely next, and takes it along.
+            if not self.silent:
+                self.client.send(kind, lane, self.number, payload, hurry=False)
+        else:
+            super().send(kind, lane, payload, urgent)
+
     def start(self, request):
         command = [encoded(word) for word in field(request, "command", list)]
         if not command:
@@ -81,6 +89,7 @@ class Process(Stream):
         self.oom_kills = self.agent.memory.kills()
         try:
             terminal = self.open_lanes(request)
+            self.agent.compiled = None
             message = ("spawn", cwd or self.agent.workdir, command, env, terminal)
             self.handle = self.agent.crew.assign(self, message, self.given)
         except OSError as error:

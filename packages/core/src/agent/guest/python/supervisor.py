@@ -1,8 +1,8 @@
 """Runs one program at a time and owns every process that grows from it: a process of its own, a fork of the agent.
 
-It shares nothing with the agent but a socket. To it: `spawn`, with descriptors, and `kill`. From it: `started PID` or
-`failed ERRNO`, then `exited CODE SIGNAL CPU_MS MEMORY_BYTES`, `killed ID` for every kill, and `gone` when no process
-of the tree is left; then it is ready for the next program. End of file: the agent is dead, and the tree has to follow.
+It shares nothing with the agent but a socket. To it: `spawn`, with descriptors, and `kill`. From it, a list of what there
+is to tell: `started PID` or `failed ERRNO`, then `exited CODE SIGNAL CPU_MS MEMORY_BYTES`, `killed ID` for every kill,
+and `gone` when no process of the tree is left; then it is ready for the next program. End of file: the agent is dead, and the tree has to follow.
 """
 
 import errno
@@ -84,6 +84,7 @@ def start(argv, env, actions):
 class Supervisor:
     def __init__(self, control):
         self.control = control
+        self.reports = []
         self.leader = 0
         self.reaped = False
         self.alive = False
@@ -92,11 +93,18 @@ class Supervisor:
         # How often the leader is still to be tried to offer.
         self.offers = 0
 
-    def tell(self, *message):
+    def tell(self, *report):
+        self.reports.append(report)
+
+    def report(self):
+        """All of a turn in one message: each wakes the agent, its engine and its host."""
+        if not self.reports:
+            return
         try:
-            self.control.send(marshal.dumps(message))
+            self.control.send(marshal.dumps(self.reports))
         except ConnectionError:
             self.disown()
+        self.reports = []
 
     def disown(self):
         self.owned = False
@@ -227,6 +235,7 @@ class Supervisor:
             elif self.offers and self.alive and not self.reaped:
                 self.offer_tree()
             self.reap()
+            self.report()
 
 
 def close_all_but(kept):
