@@ -4,8 +4,11 @@ import type { Launch, Wall } from "./wall.js";
 /** Where the libraries of Node lie on the usual systems. */
 const libraries = ["/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/nix/store"];
 
-/** Sets limits and becomes the command: no core dumps, no files, and a last cap of memory. */
-const limits = 'ulimit -c 0 && ulimit -f 0 && ulimit -d "$0" && exec "$@"';
+/**
+ * Sets limits and becomes the command: no core dumps, no files, and a last cap of memory. A Ctrl-C in a terminal reaches
+ * the walls too, and is not theirs.
+ */
+const limits = 'trap "" INT && ulimit -c 0 && ulimit -f 0 && ulimit -d "$0" && exec "$@"';
 
 function limited(command: readonly string[], { dataMiB }: Launch): readonly string[] | undefined {
   const shell = findProgram("sh");
