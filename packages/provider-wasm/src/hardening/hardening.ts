@@ -15,8 +15,10 @@ export type HardeningLevel = "auto" | "portable" | "required";
 type Start<Child> = (command: readonly string[]) => Promise<Child>;
 
 const probeMs = 10_000;
-/** A wall that was found not to work on this machine, and why; the others are thought to. */
+/** Walls that were found not to work on this machine, and why; the others are thought to. */
 const refused = new Map<Wall["name"], string>();
+/** Walls that have held a child of this program: nothing that fails later is theirs. */
+const proven = new Set<Wall["name"]>();
 
 /** What a machine makes of a level. */
 export interface Hardened {
@@ -38,9 +40,11 @@ export async function startHardened<Child>(level: HardeningLevel, launch: Launch
       continue;
     }
     try {
-      return await start(command);
+      const child = await start(command);
+      proven.add(wall.name);
+      return child;
     } catch (error) {
-      const reason = await whyNot(wall, launch);
+      const reason = proven.has(wall.name) ? undefined : await whyNot(wall, launch);
       if (reason === undefined) throw error;
       refused.set(wall.name, reason);
     }
@@ -82,7 +86,7 @@ function candidates(level: HardeningLevel): readonly Wall[] {
   return walls.filter((wall) => !refused.has(wall.name) && (level === "auto" || isIsolating(wall)));
 }
 
-/** Why Node does not run behind a wall; undefined when it does. */
+/** Why Node does not run behind a wall; undefined when it does, or when the machine is too busy to tell. */
 async function whyNot(wall: Wall, launch: Launch): Promise<string | undefined> {
   const [program, ...args] = wall.command({ ...launch, command: [process.execPath, "--version"] }) ?? [];
   if (program === undefined) return "its programs are not installed";
@@ -90,6 +94,7 @@ async function whyNot(wall: Wall, launch: Launch): Promise<string | undefined> {
     await promisify(execFile)(program, args, { env: {}, cwd: "/", timeout: probeMs });
     return undefined;
   } catch (error) {
+    if (error instanceof Error && "killed" in error && error.killed) return undefined;
     const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
     return said.split("\n").at(-1) || String(error);
   }
