@@ -1,6 +1,7 @@
 import {
   chmodSync,
   chownSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -12,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSandbox } from "@sandkit/core";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { codeCacheDirectory } from "../src/code-cache/directory.js";
 import { wasm } from "../src/index.js";
 
@@ -58,6 +59,14 @@ describe.runIf(process.getuid !== undefined)("the directory for compiled code", 
 
   it.each(refusals)("is refused when %s", (_, text, make) => {
     expect(codeCacheDirectory(make())).toEqual({ refused: expect.stringContaining(text) });
+  });
+
+  it("is not made where there is no home", () => {
+    vi.stubEnv("HOME", join(parent, "nobody"));
+    vi.stubEnv("XDG_CACHE_HOME", undefined);
+    expect(codeCacheDirectory()).toEqual({ refused: expect.stringContaining("no home directory") });
+    vi.unstubAllEnvs();
+    expect(existsSync(join(parent, "nobody"))).toBe(false);
   });
 
   it.runIf(process.getuid?.() === 0)("is refused when it, or one above it, belongs to another user", () => {

@@ -14,6 +14,8 @@ const [writableByOthers, openToOthers, sticky] = [0o022, 0o077, 0o1000];
  */
 export function codeCacheDirectory(chosen = join(userCaches(), "sandkit", "wasm")): CodeCacheDirectory {
   const refused = (reason: string) => ({ refused: `${chosen} ${reason}` });
+  // Users without a home have one in name, which is not ours to make.
+  if (chosen.startsWith(homedir()) && !existsSync(homedir())) return refused("has no home directory to lie in");
   const user = process.getuid?.();
   if (user === undefined) return refused("cannot be told to be closed to other users on this system");
   if (!isAbsolute(chosen)) return refused("is no absolute path");
