@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createSandbox, type Provider } from "@sandkit/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { wasm } from "../src/index.js";
-import { innermost } from "./processes.js";
+import { childrenOf, innermost, lives } from "./processes.js";
 
 const providers: Provider[] = [];
 
@@ -16,12 +16,7 @@ function pooled(size = 1, options: Parameters<typeof wasm>[0] = {}): Provider {
 
 /** Process ids of this process's children that live. */
 function children(): number[] {
-  const pids = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8").split(" ").filter(Boolean);
-  return pids.map(Number).filter((pid) => existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(status(pid)));
-}
-
-function status(pid: number): string {
-  return readFileSync(`/proc/${pid}/status`, "utf8");
+  return childrenOf().filter(lives).map(Number);
 }
 
 async function until(condition: () => boolean): Promise<void> {
