@@ -37,6 +37,22 @@ export default defineConfig([
       "javascript-worker": "src/worker/javascript-worker.ts",
       "build-snapshot": "src/snapshot/build.ts",
       "build-javascript-snapshot": "src/snapshot/build-javascript.ts",
+      "shell-worker": "src/worker/shell-worker.ts",
+      "build-shell": "src/snapshot/build-shell.ts",
+    },
+  },
+  {
+    ...script("shell"),
+    entry: { shell: "src/guest/shell/main.ts" },
+    banner: { js: "((hostApi) => {" },
+    footer: { js: "return own.shell; })" },
+    platform: "neutral",
+    removeNodeProtocol: false,
+    minify: true,
+    esbuildOptions(options) {
+      options.mainFields = ["module", "main"];
+      options.conditions = ["import"];
+      options.alias = { "node:zlib": "./src/guest/shell/zlib.ts", turndown: "./src/guest/shell/html.ts" };
     },
   },
   { ...script("enterRealm"), entry: { realm: "src/guest/realm.ts" } },
