@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { defineConfig, type Options } from "tsup";
 import { base } from "../../tsup.base.js";
+import { patchJustBash } from "./patch-just-bash.js";
 
 /** Entries that the provider starts by path. Bundled whole: a child may read no other file than these. */
 const alone: Options = {
@@ -49,6 +50,7 @@ export default defineConfig([
     platform: "neutral",
     removeNodeProtocol: false,
     minify: true,
+    esbuildPlugins: [patchJustBash],
     esbuildOptions(options) {
       options.mainFields = ["module", "main"];
       options.conditions = ["import"];

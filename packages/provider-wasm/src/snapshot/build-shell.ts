@@ -7,7 +7,7 @@ import { openShellRealm } from "../worker/shell-realm.js";
 const artifacts = dirname(fileURLToPath(import.meta.url));
 /** They work on nothing: there is no broker here. */
 const scripts = [
-  "true; echo a b | cat; x=$(printf %s a); [ -n \"$x\" ] && echo \"${x^^}\" >/dev/null",
+  'true; echo a b | cat; x=$(printf %s a); [ -n "$x" ] && echo "${x^^}" >/dev/null',
   'for i in 1 2 3; do if [[ $i == 2 ]]; then echo "$((i + 1))"; fi; done | grep -n 3 | sed s/3/4/ | sort | uniq',
   "seq 3 | while read -r line; do echo $line; done | head -2 | wc -l; echo a:b | cut -d: -f1 | tr a b",
   "f() { local x=1; return 0; }; set -euo pipefail; f; case a in a) : ;; esac; echo 1 | awk '{print $1}'",

@@ -88,7 +88,9 @@ export function viewOf(bytes: Uint8Array): Uint8Array {
 }
 
 /** What a realm needs that is no way out of it. */
-export function primitives(fire: (id: number) => void): Pick<HostApi, "random" | "now" | "decode" | "encode" | "timer"> {
+export function primitives(
+  fire: (id: number) => void,
+): Pick<HostApi, "random" | "now" | "decode" | "encode" | "timer"> {
   const decoders = new Map<string, InstanceType<typeof TextDecoder> | 0>();
   const encoder = new TextEncoder();
   return {

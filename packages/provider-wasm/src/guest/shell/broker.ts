@@ -6,10 +6,14 @@ export const chunkBytes = 256 * 1024;
 /** A failure of the broker's file system, by its POSIX name. */
 export class FileFailure extends Error {
   readonly code: string;
+  /** As a shell says it. */
+  readonly reason: string;
 
   constructor(code: string, operation: string, path: string) {
-    super(`${code}: ${descriptions[code] ?? "failed"}, ${operation} '${path}'`);
+    const description = descriptions[code] ?? "failed";
+    super(`${code}: ${description}, ${operation} '${path}'`);
     this.code = code;
+    this.reason = (description[0] ?? "").toUpperCase() + description.slice(1);
   }
 }
 
@@ -35,7 +39,7 @@ const descriptions: Readonly<Record<string, string>> = {
   ENOENT: "no such file or directory",
   EEXIST: "file already exists",
   ENOTDIR: "not a directory",
-  EISDIR: "illegal operation on a directory",
+  EISDIR: "is a directory",
   ENOTEMPTY: "directory not empty",
   EINVAL: "invalid argument",
   ENOSPC: "no space left on device",

@@ -1,12 +1,12 @@
 import type { Command, CommandName, ResolvedCommandContext } from "just-bash";
 import { getCommandNames } from "just-bash/browser";
 import type { Interpreter } from "../../protocol.js";
-import { runProgram } from "./programs.js";
 import { extras } from "./extras.js";
+import { runProgram } from "./programs.js";
 import { unavailable } from "./unavailable.js";
 
 /** Commands of just-bash that need what is not bundled with it. */
-const left = new Set<string>(["html-to-markdown", "sqlite3"]);
+const left = new Set<string>(["html-to-markdown", "sqlite3", "tar"]);
 
 const interpreters: Readonly<Record<string, Interpreter>> = {
   python: "python",
@@ -40,6 +40,9 @@ export function ownCommands(direct: string): Command[] {
 
 /** Names that `which` finds. */
 export const commandNames: readonly string[] = [...builtIn, ...Object.keys(interpreters), ...Object.keys(extras)];
+
+/** Names that it does not find, of commands that say why they are not there. */
+export const refusedNames: readonly string[] = Object.keys(unavailable);
 
 function command(
   name: string,

@@ -1,5 +1,5 @@
-import { bytesOfLatin1 } from "./bytes.js";
 import { FileFailure } from "./broker.js";
+import { bytesOfLatin1 } from "./bytes.js";
 import { host } from "./globals.js";
 import type { InodeFacts } from "./tree.js";
 
@@ -13,12 +13,17 @@ const endless = new Set(["/dev/zero", "/dev/random", "/dev/urandom"]);
 /** What the shell has beside the sandbox's files: devices, its commands as files, and where output streams out. */
 export class Devices {
   readonly #commands: ReadonlySet<string>;
+  readonly #refused: ReadonlySet<string>;
   readonly #names: readonly string[];
   readonly #streams: ReadonlyMap<string, number>;
 
-  /** @param streams Paths through which text written goes to stdout (1) or stderr (2) at once. */
-  constructor(commands: readonly string[], streams: ReadonlyMap<string, number>) {
+  /**
+   * @param refused Commands that only say why they are not there: files that nobody sees, and cannot be run.
+   * @param streams Paths through which text written goes to stdout (1) or stderr (2) at once.
+   */
+  constructor(commands: readonly string[], refused: readonly string[], streams: ReadonlyMap<string, number>) {
     this.#names = [...commands].sort();
+    this.#refused = new Set(refused);
     this.#commands = new Set(commands);
     this.#streams = streams;
   }
@@ -26,7 +31,8 @@ export class Devices {
   /** What is at a path; undefined where only the sandbox's files count. */
   stat(path: string): InodeFacts | undefined {
     if (this.#isDirectory(path)) return facts(path, 0o040755);
-    return this.#isFile(path) ? facts(path, path.startsWith("/dev/") ? 0o100666 : 0o100755) : undefined;
+    if (this.#isFile(path)) return facts(path, path.startsWith("/dev/") ? 0o100666 : 0o100755);
+    return this.#isRefused(path) ? facts(path, 0o100644) : undefined;
   }
 
   /** Names to show in a directory beside the sandbox's own. */
@@ -39,7 +45,11 @@ export class Devices {
 
   /** Content of one of its files; undefined for another's. @throws FileFailure for devices without an end */
   read(path: string): Uint8Array | undefined {
-    if (endless.has(path)) throw new FileFailure("EINVAL", "read without an end", path);
+    if (endless.has(path)) {
+      // Most commands take any failure for a missing file.
+      host.write(2, new TextEncoder().encode(`sandkit: ${path}: has no end, and a file is read as a whole here\n`));
+      throw new FileFailure("EINVAL", "read", path);
+    }
     if (!this.#isFile(path)) return undefined;
     return path.startsWith("/dev/") ? new Uint8Array() : new TextEncoder().encode("#!/bin/sh\n# part of the shell\n");
   }
@@ -48,7 +58,8 @@ export class Devices {
   write(path: string, content: string | Uint8Array, isText: boolean): boolean {
     const stream = this.#streams.get(path);
     if (stream !== undefined) {
-      const bytes = typeof content !== "string" ? content : isText ? new TextEncoder().encode(content) : bytesOfLatin1(content);
+      const bytes =
+        typeof content !== "string" ? content : isText ? new TextEncoder().encode(content) : bytesOfLatin1(content);
       if (bytes.length > 0) host.write(stream, bytes);
       return true;
     }
@@ -60,6 +71,11 @@ export class Devices {
 
   #isDirectory(path: string): boolean {
     return path in directories || isCommandDirectory(path) || path === "/usr";
+  }
+
+  #isRefused(path: string): boolean {
+    const slash = path.lastIndexOf("/");
+    return isCommandDirectory(path.slice(0, slash)) && this.#refused.has(path.slice(slash + 1));
   }
 
   #isFile(path: string): boolean {

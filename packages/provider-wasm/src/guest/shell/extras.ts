@@ -1,5 +1,6 @@
 import type { Command } from "just-bash";
 import { host } from "./globals.js";
+import { unavailable } from "./unavailable.js";
 
 type Run = Command["execute"];
 
@@ -45,17 +46,37 @@ export const extras: Readonly<Record<string, Run>> = {
     const random = new Uint8Array(32);
     host.random(random);
     const letters = Array.from(random, (byte) => (byte % 36).toString(36)).join("");
-    const path = fs.resolvePath(cwd, template.replace(/X{3,}$/, (run) => letters.slice(0, run.length)));
+    const path = fs.resolvePath(
+      cwd,
+      template.replace(/X{3,}$/, (run) => letters.slice(0, run.length)),
+    );
     if (await fs.exists(path)) return failure(`mktemp: ${path}: File exists`);
     await (directory ? fs.mkdir(path) : fs.writeFile(path, ""));
     return text(`${path}\n`);
   },
   kill: async (args) => {
     const pids = args.filter((arg) => !arg.startsWith("-"));
-    return failure(pids.map((pid) => `kill: (${pid}) - No such process`).join("\n") || "kill: usage: kill [-SIGNAL] PID");
+    return failure(
+      pids.map((pid) => `kill: (${pid}) - No such process`).join("\n") || "kill: usage: kill [-SIGNAL] PID",
+    );
   },
   umask: async ([mask]) =>
-    mask === undefined ? text("0022\n") : mask === "022" || mask === "0022" ? text("") : failure("umask: only 0022 here"),
+    mask === undefined
+      ? text("0022\n")
+      : mask === "022" || mask === "0022"
+        ? text("")
+        : failure("umask: only 0022 here"),
   ulimit: async () => failure("sandkit: ulimit: not available in WebAssembly: limits are the sandbox's own"),
   jobs: async () => text(""),
+  xargs: async (args, context) => {
+    // just-bash takes the values of its options as words of their own only, and lines for -I as many words.
+    const words = args.flatMap((arg) => (/^-[InLPd]./.test(arg) ? [arg.slice(0, 2), arg.slice(2)] : [arg]));
+    const lines = words.includes("-I") && !words.some((word) => word === "-d" || word === "-0") ? ["-d", "\\n"] : [];
+    return context.origCommand?.([...lines, ...words]) ?? failure("xargs: not there");
+  },
+  which: async (args, context) => {
+    const there = args.filter((arg) => !Object.hasOwn(unavailable, arg));
+    const found = await context.origCommand?.(there);
+    return there.length === args.length || !found ? (found ?? failure("which: not there")) : { ...found, exitCode: 1 };
+  },
 };

@@ -3,6 +3,7 @@ import type { ShellHost } from "../host-api.js";
 import { guard, lockErrors, seal } from "../seal.js";
 import { bytesOf, installGlobals } from "../shims.js";
 import { AbortController, AbortSignal } from "./abort.js";
+import { Buffer } from "./buffer.js";
 
 /** Argument of the function that the script of this realm is. */
 declare const hostApi: ShellHost;
@@ -23,5 +24,5 @@ export const host: ShellHost = {
 };
 lockErrors();
 export const { fire } = installGlobals(host);
-Object.assign(globalThis, { AbortController, AbortSignal });
+Object.assign(globalThis, { AbortController, AbortSignal, Buffer });
 Object.assign(performance, { timeOrigin: Date.now() - performance.now() });

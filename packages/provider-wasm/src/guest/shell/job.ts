@@ -1,8 +1,9 @@
 import type { Bash as BashClass, BashExecResult, ScriptNode } from "just-bash";
 import { Bash } from "just-bash/browser";
+import { refuseLargeBraces } from "./braces.js";
 import { ask, chunkBytes, FileFailure } from "./broker.js";
 import { bytesOfLatin1, latin1 } from "./bytes.js";
-import { builtIn, commandNames, ownCommands } from "./commands.js";
+import { builtIn, commandNames, ownCommands, refusedNames } from "./commands.js";
 import { Devices } from "./devices.js";
 import { ShellFiles } from "./files.js";
 import { host } from "./globals.js";
@@ -38,7 +39,9 @@ export async function runJob(job: ShellJob): Promise<number> {
     return 1;
   }
   const shell = new Shell(job, input);
-  return invocation.kind === "command" ? shell.runCommand(invocation.name, invocation.args) : shell.runScript(invocation);
+  return invocation.kind === "command"
+    ? shell.runCommand(invocation.name, invocation.args)
+    : shell.runScript(invocation);
 }
 
 /** One just-bash, for one job. */
@@ -60,7 +63,7 @@ class Shell {
       [this.#targets.stdout, 1],
       [this.#targets.stderr, 2],
     ]);
-    this.#files = new ShellFiles(new Devices(commandNames, streams));
+    this.#files = new ShellFiles(new Devices([...commandNames, "trap"], refusedNames, streams));
     this.#bash = new Bash({
       fs: this.#files,
       cwd,
@@ -75,9 +78,11 @@ class Shell {
       defenseInDepth: false,
       processInfo: { pid, ppid: 1, uid: 1000, gid: 1000 },
     });
+    hideRefused(this.#bash);
     this.#bash.registerTransformPlugin({
       name: "sandkit",
       transform: ({ ast }) => {
+        refuseLargeBraces(ast);
         const prepare = this.#prepare;
         this.#prepare = undefined;
         prepare?.(ast);
@@ -113,8 +118,10 @@ class Shell {
     this.#traps.exit = "";
     const cwd = this.#last.PWD;
     const functions = this.#functions;
-    await this.#execute(`(exit ${exitCode}); ${handler}`, { env: this.#last, ...(cwd !== undefined && { cwd }) }, (script) =>
-      script.statements.unshift(...functions),
+    await this.#execute(
+      `(exit ${exitCode}); ${handler}`,
+      { env: this.#last, ...(cwd !== undefined && { cwd }) },
+      (script) => script.statements.unshift(...functions),
     );
     return exitCode;
   }
@@ -145,11 +152,24 @@ class Shell {
       prepare?.(script);
     };
     const stdin = this.#input === "" ? {} : { stdin: this.#input, stdinKind: "bytes" as const };
-    const result = await this.#bash.exec(text, { ...options, ...stdin, rawScript: true });
-    this.#last = result.env;
-    writeRest(result);
-    return result.exitCode & 0xff;
+    try {
+      const result = await this.#bash.exec(text, { ...options, ...stdin, rawScript: true });
+      this.#last = result.env;
+      writeRest(result);
+      return result.exitCode & 0xff;
+    } catch (error) {
+      // A file that cannot be written, or a failure within just-bash: the script is over, the shell is not.
+      print(2, `bash: ${error instanceof Error ? error.message : "failed"}\n`);
+      return 1;
+    }
   }
+}
+
+/** Keeps `command -v` and `type` from finding commands that only say why they are not there. */
+function hideRefused(bash: BashClass): void {
+  const { commands } = bash as unknown as { readonly commands: Map<string, unknown> };
+  const refused = new Set(refusedNames);
+  commands.has = (name) => !refused.has(name) && Map.prototype.has.call(commands, name);
 }
 
 /** What did not go out as it came. */

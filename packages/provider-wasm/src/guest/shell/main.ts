@@ -1,6 +1,7 @@
 // First of all: the modules after it use its globals while they load.
-import { fire, host } from "./globals.js";
+
 import { ask } from "./broker.js";
+import { fire, host } from "./globals.js";
 import { runJob, type ShellJob } from "./job.js";
 
 /** What the worker may call in the shell's realm. */

@@ -67,9 +67,19 @@ async function collect(
   }
 }
 
-const signals: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGABRT: 6, SIGKILL: 9, SIGPIPE: 13, SIGTERM: 15 };
+const signals: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGPIPE: 13,
+  SIGTERM: 15,
+};
 
-function endOf({ exitCode, signal, crash, oom }: JobExit, [name]: readonly string[]): { exitCode: number; note: string } {
+function endOf(
+  { exitCode, signal, crash, oom }: JobExit,
+  [name]: readonly string[],
+): { exitCode: number; note: string } {
   if (exitCode !== null) return { exitCode, note: "" };
   const status = 128 + (signals[signal ?? ""] ?? 9);
   if (oom) return { exitCode: status, note: `${name}: out of memory\n` };

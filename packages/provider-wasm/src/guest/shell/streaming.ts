@@ -23,7 +23,6 @@ export function streamOutput(script: ScriptNode, targets: StreamTargets): void {
 }
 
 function streamStatement(statement: StatementNode, targets: StreamTargets): void {
-  if (statement.background) return;
   for (const pipeline of statement.pipelines) streamPipeline(pipeline, targets);
 }
 
@@ -54,7 +53,10 @@ function streamParts(command: CommandNode, targets: StreamTargets): boolean {
 function partsOf(command: Compound): readonly StatementNode[] | undefined {
   switch (command.type) {
     case "If":
-      return [...command.clauses.flatMap(({ condition, body }) => [...condition, ...body]), ...(command.elseBody ?? [])];
+      return [
+        ...command.clauses.flatMap(({ condition, body }) => [...condition, ...body]),
+        ...(command.elseBody ?? []),
+      ];
     case "While":
     case "Until":
       return [...command.condition, ...command.body];

@@ -1,6 +1,9 @@
 import type { Command, ScriptNode } from "just-bash";
 
-type FunctionDefinition = Extract<ScriptNode["statements"][number]["pipelines"][number]["commands"][number], { type: "FunctionDef" }>;
+type FunctionDefinition = Extract<
+  ScriptNode["statements"][number]["pipelines"][number]["commands"][number],
+  { type: "FunctionDef" }
+>;
 
 /** `trap`, which just-bash does not have: what is set for EXIT runs when the script is over. */
 export class Traps {
@@ -28,6 +31,8 @@ function done(stdout: string) {
 /** The functions that a script defines outside of others, for the handler that runs after it. */
 export function functionsOf(script: ScriptNode): ScriptNode["statements"] {
   return script.statements.filter(({ pipelines }) =>
-    pipelines.every(({ commands }) => commands.every((command): command is FunctionDefinition => command.type === "FunctionDef")),
+    pipelines.every(({ commands }) =>
+      commands.every((command): command is FunctionDefinition => command.type === "FunctionDef"),
+    ),
   );
 }
