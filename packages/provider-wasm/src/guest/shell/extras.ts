@@ -60,12 +60,6 @@ export const extras: Readonly<Record<string, Run>> = {
       pids.map((pid) => `kill: (${pid}) - No such process`).join("\n") || "kill: usage: kill [-SIGNAL] PID",
     );
   },
-  umask: async ([mask]) =>
-    mask === undefined
-      ? text("0022\n")
-      : mask === "022" || mask === "0022"
-        ? text("")
-        : failure("umask: only 0022 here"),
   ulimit: async () => failure("sandkit: ulimit: not available in WebAssembly: limits are the sandbox's own"),
   jobs: async () => text(""),
   xargs: async (args, context) => {

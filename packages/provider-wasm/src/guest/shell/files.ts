@@ -22,6 +22,8 @@ type ByteText = Awaited<ReturnType<NonNullable<IFileSystem["readFileBytes"]>>>;
 
 /** The sandbox's files as just-bash wants them, with the shell's own devices and commands over them. */
 export class ShellFiles implements IFileSystem {
+  /** Permissions that new files do not get. */
+  umask = 0o022;
   readonly #devices: Devices;
 
   constructor(devices: Devices) {
@@ -70,7 +72,7 @@ export class ShellFiles implements IFileSystem {
       if (there && (!options.recursive || !isDirectory(there.mode))) throw new FileFailure("EEXIST", "mkdir", path);
       if (there && !this.#isOverlaid(part)) continue;
       const { parent, name, info } = walk(part);
-      if (!info) askFiles("mknod", path, [parent, name, 0o040755]);
+      if (!info) askFiles("mknod", path, [parent, name, 0o040000 | (0o777 & ~this.umask)]);
     }
     if (names.length === 0 && !options.recursive) throw new FileFailure("EEXIST", "mkdir", path);
   }
@@ -173,7 +175,7 @@ export class ShellFiles implements IFileSystem {
     if (this.#devices.write(path, content, isText)) return;
     const bytes =
       typeof content !== "string" ? content : isText ? new TextEncoder().encode(content) : bytesOfLatin1(content);
-    writeAll(path, bytes, append);
+    writeAll(path, bytes, append, 0o666 & ~this.umask);
   }
 
   #lookUp(path: string, follow: boolean): InodeFacts | undefined {

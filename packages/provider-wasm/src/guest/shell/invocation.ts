@@ -35,8 +35,10 @@ export function readInvocation([program = "", ...args]: readonly string[]): Invo
     for (const flag of arg.slice(1)) {
       if (flag === "c") command = true;
       else if (flag === "s") fromStdin = true;
-      else if (flag === "o") options.push(`${arg[0]}o`, args[(index += 1)] ?? "");
-      else if (setFlags.includes(flag)) options.push(`${arg[0]}${flag}`);
+      else if (flag === "o") {
+        index += 1;
+        options.push(`${arg[0]}o`, args[index] ?? "");
+      } else if (setFlags.includes(flag)) options.push(`${arg[0]}${flag}`);
       else if (flag !== "l" && flag !== "i") return usage(`${program}: ${arg}: invalid option`, 2);
     }
   }

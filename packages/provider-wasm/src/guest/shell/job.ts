@@ -63,7 +63,7 @@ class Shell {
       [this.#targets.stdout, 1],
       [this.#targets.stderr, 2],
     ]);
-    this.#files = new ShellFiles(new Devices([...commandNames, "trap"], refusedNames, streams));
+    this.#files = new ShellFiles(new Devices([...commandNames, "trap", "umask"], refusedNames, streams));
     this.#bash = new Bash({
       fs: this.#files,
       cwd,
@@ -72,6 +72,7 @@ class Shell {
       customCommands: [
         ...ownCommands(this.#targets.direct),
         { name: "trap", trusted: true, execute: this.#traps.command },
+        { name: "umask", trusted: true, execute: async (args) => this.#umask(args) },
       ],
       executionLimits: limits,
       // It guards a process that has something to reach. This realm has nothing.
@@ -89,6 +90,15 @@ class Shell {
         return { ast };
       },
     });
+  }
+
+  #umask([mask]: readonly string[]) {
+    if (mask === undefined) {
+      return { stdout: `${this.#files.umask.toString(8).padStart(4, "0")}\n`, stderr: "", exitCode: 0 };
+    }
+    if (!/^[0-7]{1,4}$/.test(mask)) return { stdout: "", stderr: `umask: ${mask}: octal numbers only\n`, exitCode: 1 };
+    this.#files.umask = Number.parseInt(mask, 8) & 0o777;
+    return { stdout: "", stderr: "", exitCode: 0 };
   }
 
   runCommand(name: string, args: readonly string[]): Promise<number> {

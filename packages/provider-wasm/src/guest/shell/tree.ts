@@ -73,11 +73,11 @@ export function readAll({ ino, mode, size }: InodeFacts, path: string): Uint8Arr
   });
 }
 
-/** Writes bytes in place of the content, or after it. Makes the file. */
-export function writeAll(path: string, bytes: Uint8Array, append: boolean): void {
+/** Writes bytes in place of the content, or after it. Makes the file, with these permissions. */
+export function writeAll(path: string, bytes: Uint8Array, append: boolean, mode: number): void {
   const { parent, name, info } = walk(path);
   if (info && !isFile(info.mode)) throw new FileFailure("EISDIR", "open", path);
-  const { ino } = info ?? askFiles<InodeFacts>("mknod", path, [parent, name, 0o100644]);
+  const { ino } = info ?? askFiles<InodeFacts>("mknod", path, [parent, name, 0o100000 | mode]);
   opened(ino, path, (handle) => {
     if (info && !append) askFiles("fsetattr", path, [handle, { size: 0 }]);
     for (let done = 0; done < bytes.length; done += chunkBytes) {
