@@ -111,16 +111,20 @@ await wasm({ codeCache: ${JSON.stringify(directory)} }).create({});`;
     expect(readdirSync(directory)).toEqual(["cache.unfinished"]);
   }, 60_000);
 
-  it("keeps the newest eight caches", async () => {
-    for (let age = 1; age <= 10; age++) {
-      const path = join(directory, `old-${age}`);
-      writeFileSync(path, "");
-      utimesSync(path, 1_700_000_000 - age, 1_700_000_000 - age);
-    }
-    buildCodeCache(findArtifacts(), 512, join(directory, "new"));
+  it("keeps the newest eight caches, and everything that is none", async () => {
+    const name = (memoryMiB: number) => `node-20.0.0_x64_${memoryMiB}-MiB_0123456789ab`;
+    const write = (file: string, age: number) => {
+      writeFileSync(join(directory, file), "");
+      utimesSync(join(directory, file), 1_700_000_000 - age, 1_700_000_000 - age);
+    };
+    for (let age = 101; age <= 110; age++) write(name(age), age);
+    for (let age = 201; age <= 210; age++) write(`notes-${age}.unfinished.txt`, age);
+    buildCodeCache(findArtifacts(), 512, join(directory, name(512)));
     await until(() => builders().length === 0);
-    const kept = [1, 2, 3, 4, 5, 6, 7].map((age) => `old-${age}`);
-    expect(readdirSync(directory).sort()).toEqual(["new", ...kept]);
+    const files = readdirSync(directory);
+    const kept = [101, 102, 103, 104, 105, 106, 107, 512].map(name);
+    expect(files.filter((file) => file.startsWith("node-")).sort()).toEqual(kept);
+    expect(files).toHaveLength(18);
   }, 120_000);
 
   it("is not begun where nothing can be written", () => {

@@ -4,6 +4,7 @@
  */
 import type { CallName, Calls, ChildOptions, FromChild, ToChild } from "../protocol.js";
 import { loadAssets } from "./assets.js";
+import { collectGarbage } from "./collect-garbage.js";
 import { FileError } from "./file-error.js";
 import { FileSystem } from "./filesystem.js";
 import { HostFiles } from "./host-files.js";
@@ -42,7 +43,10 @@ process.on("message", (message: ToChild) => {
   else if (message.type === "taken") jobs.get(message.job)?.taken(message.stream, message.bytes);
   else void answer(message);
 });
-if (options.warmFirst) await jobs.warmed();
+if (options.warmFirst) {
+  await jobs.warmed();
+  collectGarbage();
+}
 send({ type: "ready", cached });
 
 function listen(id: string): Omit<JobListener, "started"> {

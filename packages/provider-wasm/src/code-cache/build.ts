@@ -16,7 +16,7 @@ import type { HostApi } from "../guest/host-api.js";
 import type { ChildOptions } from "../protocol.js";
 import { readPages } from "../snapshot/pages.js";
 import { openRealm, readInto } from "../worker/realm-host.js";
-import { writeCodeCache } from "./code-cache.js";
+import { isCodeCacheName, writeCodeCache } from "./code-cache.js";
 import { serializeModule } from "./native-code.js";
 
 /** What is built, and where it goes. */
@@ -99,7 +99,9 @@ function answer(cells: string[]): HostApi["call"] {
 }
 
 function sweep(directory: string): void {
-  const files = readdirSync(directory).map((name) => join(directory, name));
+  const files = readdirSync(directory)
+    .filter(isCodeCacheName)
+    .map((name) => join(directory, name));
   const byAge = files.map((path) => ({ path, modified: statSync(path).mtimeMs }));
   byAge.sort((a, b) => b.modified - a.modified);
   for (const { path } of byAge.slice(keptCaches)) rmSync(path, { force: true });

@@ -66,6 +66,11 @@ export function codeCacheName(artifacts: string, memoryMiB: number): string {
   return [`node-${process.versions.node}`, process.arch, `${memoryMiB}-MiB`, build.slice(0, 12)].join("_");
 }
 
+/** Whether a file is a cache, finished or not: a directory may hold what is not ours. */
+export function isCodeCacheName(name: string): boolean {
+  return /^node-[\d.]+_\w+_\d+-MiB_[0-9a-f]{12}(?:\.unfinished)?$/.test(name);
+}
+
 /** Writes a cache: whole or not at all. */
 export function writeCodeCache(path: string, key: string, { scripts, native: code }: CodeCache): void {
   const all = Object.entries({ ...scripts, [native]: code });

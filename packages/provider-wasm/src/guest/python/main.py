@@ -12,6 +12,7 @@ def run(call, sleep):
     host.connect(call, sleep)
     signals.install()
     program.install_exit()
+    _prepare()
     job = host.call("job")
     _set_up(job)
     if job["kind"] == "kernel":
@@ -23,18 +24,23 @@ def run(call, sleep):
         host.call("exit", program.run(job["argv"], job["argv"][0]))
 
 
-def _set_up(job):
-    """Everything that a snapshot freezes and that must be new for each job."""
+def _prepare():
+    """What needs no job is done while none is there: what a snapshot freezes and every interpreter has of its own."""
     loop.install()
     random.seed()
-    os.environ.clear()
-    os.environ.update(job["env"])
-    os.getpid = lambda: job["pid"]
     sys.executable = sys._base_executable = "/usr/bin/python3"
-    sys.orig_argv = job.get("argv", ["python3"])
     sys.path[:] = [entry for entry in sys.path if entry]
-    sys.path[:0] = [entry for entry in os.environ.get("PYTHONPATH", "").split(":") if entry]
     # A cache next to the sources would litter the workspace, and hides an edit made within the same second.
     sys.dont_write_bytecode = True
     sys.path_importer_cache.clear()
+    kernel.rehearse()
+
+
+def _set_up(job):
+    """What is of the job, in place of what the snapshot has."""
+    os.environ.clear()
+    os.environ.update(job["env"])
+    os.getpid = lambda: job["pid"]
+    sys.orig_argv = job.get("argv", ["python3"])
+    sys.path[:0] = [entry for entry in os.environ.get("PYTHONPATH", "").split(":") if entry]
     os.chdir(job["cwd"])
