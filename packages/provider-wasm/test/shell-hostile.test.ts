@@ -168,3 +168,19 @@ describe("the host", () => {
     await survives();
   });
 });
+
+describe("many shells", () => {
+  it("take their turns, with the programs that they start, and leave nothing", async () => {
+    const runs = Array.from({ length: 20 }, (_, index) =>
+      run(`echo ${index}; python3 -c 'print(${index} * 2)'`, 60_000),
+    );
+    const results = await Promise.all(runs);
+    expect(results.map(({ stdout }) => stdout.text)).toEqual(runs.map((_, index) => `${index}\n${index * 2}\n`));
+  }, 90_000);
+
+  it("do not see what the ones before them set", async () => {
+    await run("export LEAK=1; leak() { echo 1; }; alias ll=ls; cd /tmp; set -f; trap 'echo 2' EXIT; umask 077");
+    const { stdout } = await run('echo "[$LEAK]" "$PWD" kep*; leak; umask; trap');
+    expect(stdout.text).toBe("[] /workspace kept\n0022\n");
+  });
+});

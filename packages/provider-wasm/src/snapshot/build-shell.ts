@@ -1,6 +1,7 @@
 /** Makes the cache of the shell's compiled code at build time, for this version of V8; others compile it anew. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openShellRealm } from "../worker/shell-realm.js";
 
@@ -20,3 +21,16 @@ const { shell, cache } = openShellRealm(readFileSync(`${artifacts}/shell.js`, "u
 await shell.warmUp(JSON.stringify(scripts));
 writeFileSync(`${artifacts}/shell.cache`, cache());
 writeFileSync(`${artifacts}/shell.json`, JSON.stringify({ v8: process.versions.v8 }));
+
+/** Packages whose code is in `shell.js`: the terms of each go with it. */
+const bundled = ["just-bash", "diff", "minimatch", "brace-expansion", "balanced-match", "sprintf-js"];
+writeFileSync(`${artifacts}/shell-licenses.txt`, bundled.map(licenseOf).join("\n"));
+
+function licenseOf(name: string): string {
+  const entry = createRequire(createRequire(import.meta.url).resolve("just-bash")).resolve(name);
+  const end = entry.lastIndexOf(join("node_modules", name)) + join("node_modules", name).length;
+  const directory = entry.slice(0, end);
+  const file = readdirSync(directory).find((file) => /^licen[sc]e(?:\.md|\.txt)?$/i.test(file));
+  if (file === undefined) throw new Error(`${name} has no license file in ${directory}`);
+  return `${name}\n\n${readFileSync(join(directory, file), "utf8")}`;
+}

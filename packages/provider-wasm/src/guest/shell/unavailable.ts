@@ -1,5 +1,5 @@
 const noNetwork = "this sandbox has no network";
-const noPrograms = "only what is written for this shell runs here, and no programs of an operating system";
+const noPrograms = "the shell has its own commands, python3 and node, and starts no program of an operating system";
 const noProcesses = "the shell runs one command after another, and has no processes";
 const fixed = "the sandbox's image is fixed, and has no package manager";
 
