@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { defineConfig, type Options } from "tsup";
 import { base } from "../../tsup.base.js";
+import { patchJustBash } from "./patch-just-bash.js";
 
 /** Entries that the provider starts by path. Bundled whole: a child may read no other file than these. */
 const alone: Options = {
@@ -37,6 +38,23 @@ export default defineConfig([
       "javascript-worker": "src/worker/javascript-worker.ts",
       "build-snapshot": "src/snapshot/build.ts",
       "build-javascript-snapshot": "src/snapshot/build-javascript.ts",
+      "shell-worker": "src/worker/shell-worker.ts",
+      "build-shell": "src/snapshot/build-shell.ts",
+    },
+  },
+  {
+    ...script("shell"),
+    entry: { shell: "src/guest/shell/main.ts" },
+    banner: { js: "((hostApi) => {" },
+    footer: { js: "return own.shell; })" },
+    platform: "neutral",
+    removeNodeProtocol: false,
+    minify: true,
+    esbuildPlugins: [patchJustBash],
+    esbuildOptions(options) {
+      options.mainFields = ["module", "main"];
+      options.conditions = ["import"];
+      options.alias = { "node:zlib": "./src/guest/shell/zlib.ts", turndown: "./src/guest/shell/html.ts" };
     },
   },
   { ...script("enterRealm"), entry: { realm: "src/guest/realm.ts" } },

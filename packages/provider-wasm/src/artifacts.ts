@@ -37,5 +37,6 @@ export function missingArtifact({ directory }: Artifacts): string | undefined {
     "javascript-snapshot.json",
     "javascript-snapshot.bin",
   ];
-  return [...names, ...forCache, ...forJavaScript].find((name) => !existsSync(join(directory, name)));
+  const forShell = ["shell-worker.mjs", "shell.js", "shell.json", "shell.cache"];
+  return [...names, ...forCache, ...forJavaScript, ...forShell].find((name) => !existsSync(join(directory, name)));
 }

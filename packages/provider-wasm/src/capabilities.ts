@@ -7,6 +7,7 @@ export const maxConcurrentExec = 8;
 export const wasmCapabilities = capabilities({
   isolation: "wasm",
   features: {
+    exec: "emulated",
     "exec.argv": "native",
     "exec.stdin": "native",
     "exec.stderr": "native",

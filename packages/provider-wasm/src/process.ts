@@ -72,22 +72,6 @@ export class WasmProcess implements ProviderProcess, JobObserver {
   }
 }
 
-/** A program that could not be found or run: it ends at once and says why. */
-export function failedProcess(id: string, pid: number, exitCode: number, message: string): ProviderProcess {
-  const exit = { exitCode };
-  return {
-    id,
-    pid,
-    stdout: new Blob([]).stream(),
-    stderr: new Blob([`${message}\n`]).stream(),
-    write: async () => undefined,
-    closeStdin: async () => undefined,
-    kill: async () => undefined,
-    exited: Promise.resolve(exit),
-    gone: Promise.resolve(),
-  };
-}
-
 /** A stream of what the child sends; what its consumer takes is reported, and that lets more come. */
 class OutputSink {
   readonly stream: ReadableStream<Uint8Array>;

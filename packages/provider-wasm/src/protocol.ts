@@ -1,10 +1,10 @@
 import type { FileInfo, ListFilesOptions, ProcessExit, ProviderCell, WriteOptions } from "@sandkit/core";
 
 /** What runs guest code. */
-export type Interpreter = "python" | "javascript";
+export type Interpreter = "python" | "javascript" | "shell";
 
 /** As people call them. */
-export const interpreterNames = { python: "Python", javascript: "JavaScript" } as const;
+export const interpreterNames = { python: "Python", javascript: "JavaScript", shell: "shell" } as const;
 
 /** What is started in a worker. */
 export type Job =

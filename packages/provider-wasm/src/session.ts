@@ -1,4 +1,3 @@
-import { posix } from "node:path";
 import {
   type CreateOptions,
   type KernelLanguage,
@@ -16,15 +15,14 @@ import { providerName } from "./errors.js";
 import { wasmFiles } from "./files.js";
 import { loadCells } from "./javascript-cells.js";
 import { type KernelKind, WasmKernel } from "./kernel.js";
-import { failedProcess, WasmProcess } from "./process.js";
+import { WasmProcess } from "./process.js";
 import type { Interpreter, Job } from "./protocol.js";
 
 /** Names by which the interpreters are started, with or without the directory. */
-const programs: Readonly<Record<Interpreter, RegExp>> = {
+const programs: Readonly<Record<Exclude<Interpreter, "shell">, RegExp>> = {
   python: /^(?:\/usr\/bin\/|\/usr\/local\/bin\/|\/bin\/)?python(?:3(?:\.14)?)?$/,
   javascript: /^(?:\/usr\/bin\/|\/usr\/local\/bin\/|\/bin\/)?node$/,
 };
-const runnable = "this sandbox runs python, python3, python3.14 and node, and has no shell and no other programs";
 
 /** One sandbox: its child process, and what core may do with it. */
 export class WasmSession implements ProviderSession {
@@ -50,7 +48,6 @@ export class WasmSession implements ProviderSession {
     const cwd = options.cwd ?? this.workdir;
     const id = `process-${this.#nextJob++}`;
     const interpreter = interpreterOf(program);
-    if (!interpreter) return this.#missingProgram(id, program, cwd);
     const process = new WasmProcess(this.#child, id, this.ref.id, interpreter);
     const { mergeStderr = false, stdin } = options;
     const job = { kind: "program", interpreter, argv: [program, ...args], stdin, mergeStderr } as const;
@@ -88,7 +85,7 @@ export class WasmSession implements ProviderSession {
       template: this.#options.template ?? "python",
       createdAt: this.#createdAt,
       labels: this.#options.labels ?? {},
-      shells: [],
+      shells: ["bash", "sh"],
       interpreters: ["python3", "python", "node"],
     };
   }
@@ -132,35 +129,9 @@ export class WasmSession implements ProviderSession {
       ...env,
     };
   }
-
-  /** As a shell would say it: 127 for what is not there, 126 for a file that is there and cannot be run. */
-  async #missingProgram(id: string, program: string, cwd: string): Promise<ProviderProcess> {
-    const what = { operation: "spawn", subject: cwd };
-    const place = await this.#child.call("stat", [cwd, true], what);
-    if (place.type !== "directory") {
-      throw new SandboxError("NOT_DIRECTORY", `spawn: cwd ${JSON.stringify(cwd)} is not a directory`, {
-        provider: providerName,
-        operation: "spawn",
-        sandboxId: this.ref.id,
-      });
-    }
-    const there = program.includes("/") && (await this.#exists(posix.resolve(cwd, program)));
-    return there
-      ? failedProcess(id, 1, 126, `${program}: cannot be run: ${runnable}`)
-      : failedProcess(id, 1, 127, `${program}: not found: ${runnable}`);
-  }
-
-  async #exists(path: string): Promise<boolean> {
-    try {
-      await this.files.stat(path, { followSymlinks: true });
-      return true;
-    } catch (error) {
-      if (error instanceof SandboxError && ["FILE_NOT_FOUND", "NOT_DIRECTORY"].includes(error.code)) return false;
-      throw error;
-    }
-  }
 }
 
-function interpreterOf(program: string): Interpreter | undefined {
-  return (["python", "javascript"] as const).find((interpreter) => programs[interpreter].test(program));
+/** Of all other names the shell knows whether they are commands. */
+function interpreterOf(program: string): Interpreter {
+  return (["python", "javascript"] as const).find((interpreter) => programs[interpreter].test(program)) ?? "shell";
 }

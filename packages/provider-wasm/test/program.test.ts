@@ -195,7 +195,6 @@ for f in (lambda: subprocess.run(["ls"]), threading.Thread(target=print).start):
     await sandbox.files.write("plain", "text");
     expect((await sandbox.exec(["/workspace/plain"])).exitCode).toBe(126);
     expect((await sandbox.exec(["/workspace/none"])).exitCode).toBe(127);
-    await expect(sandbox.exec("echo hi")).rejects.toMatchObject({ code: "UNSUPPORTED" });
   });
 
   it("runs many at once without mixing them up", async () => {

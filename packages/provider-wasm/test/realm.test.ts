@@ -5,6 +5,7 @@ import { loadAssets } from "../src/broker/assets.js";
 import type { Pyodide } from "../src/guest/emscripten.js";
 import { readPages } from "../src/snapshot/pages.js";
 import { openRealm, readInto } from "../src/worker/realm-host.js";
+import { openShellRealm } from "../src/worker/shell-realm.js";
 
 /** A running realm as a worker makes it, stopped where it asks for its job, with Pyodide's own object caught. */
 async function stoppedRealm() {
@@ -53,6 +54,26 @@ describe("the realm", () => {
     const { directory, pyodide } = findArtifacts();
     const info = JSON.parse(readFileSync(`${directory}/snapshot.json`, "utf8"));
     expect(info.pyodide).toBe(JSON.parse(readFileSync(`${pyodide}/package.json`, "utf8")).version);
+  });
+});
+
+describe("the shell's realm", () => {
+  it("reaches no object of the host and makes no code from strings", async () => {
+    const said: string[] = [];
+    const { shell, global } = openShellRealm(readFileSync(`${findArtifacts().directory}/shell.js`, "utf8"), {
+      call: () => '{"error":"ENOENT"}',
+      write: (_stream, bytes) => said.push(Buffer.from(bytes).toString()) > 0,
+    });
+    await shell.warmUp(JSON.stringify(["echo $((6 * 7)) | sed s/4/5/"]));
+    expect(said.join("")).toBe("52\n");
+    const roots = Object.assign(Object.create(null), { global, shell });
+    const { count, leaks } = audit(roots, () => false);
+    expect(leaks).toEqual([]);
+    expect(count).toBeGreaterThan(500);
+    const { Function: Make, WebAssembly: assembly } = global as typeof globalThis;
+    expect(() => Make("return 1")).toThrow(/Code generation from strings/);
+    expect(() => new assembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0))).toThrow();
+    expect(Object.keys(global)).not.toEqual(expect.arrayContaining(["process"]));
   });
 });
 

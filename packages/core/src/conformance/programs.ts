@@ -63,7 +63,7 @@ export type ProgramName = keyof typeof programs;
 /** The names of all probe programs. */
 export const programNames = Object.keys(programs) as readonly ProgramName[];
 
-/** What is known of the box: the traits that each of its interpreters found. */
+/** What is known of the box: the traits that each of its interpreters found, those to be used first in front. */
 export type Box = ReadonlyMap<ProbeLanguage, ReadonlySet<Trait>>;
 
 const sources: Readonly<Record<ProbeLanguage, () => string>> = {
@@ -89,10 +89,10 @@ export function probeCommand(language: ProbeLanguage, program: ProgramName | "tr
   return [...starts[language](sources[language]()), program, ...args];
 }
 
-/** The first language of the box that can run the program. */
+/** The first language of the box, in its order, that can run the program. */
 export function languageFor(box: Box, program: ProgramName): ProbeLanguage | undefined {
   const requirements: Requirements = programs[program];
-  return probeLanguages.find((language) => {
+  return [...box.keys()].find((language) => {
     const found = box.get(language);
     return found && requirements[language]?.every((trait) => found.has(trait));
   });

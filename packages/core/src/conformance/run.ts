@@ -132,7 +132,10 @@ async function findTraits(sandbox: Sandbox): Promise<Box> {
   const box = new Map<ProbeLanguage, ReadonlySet<Trait>>();
   if (!sandbox.capabilities.features["exec.argv"]) return box;
   const { shells, interpreters } = await sandbox.info();
-  for (const language of probeLanguages) {
+  // A shell that is itself an emulation proves what it runs, and not how the box runs programs.
+  const emulated = sandbox.capabilities.features.exec === "emulated";
+  const last = probeLanguages.filter((language) => emulated && language === "sh");
+  for (const language of [...probeLanguages.filter((name) => !last.includes(name)), ...last]) {
     if (![...shells, ...interpreters].includes(language)) continue;
     const result = await sandbox.exec(probeCommand(language, "traits", []));
     box.set(language, new Set(result.orThrow().stdout.text.trim().split("\n") as Trait[]));

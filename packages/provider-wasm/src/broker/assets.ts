@@ -7,6 +7,7 @@ import { type JavaScriptSnapshotInfo, moduleName } from "../snapshot/javascript.
 import type { SnapshotInfo } from "../snapshot/snapshot.js";
 import type { JavaScriptWorkerAssets } from "../worker/javascript-worker.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
+import type { ShellWorkerAssets } from "../worker/shell-worker.js";
 import type { WorkerAssets } from "../worker/worker.js";
 import { limitMemory } from "./wasm-memory.js";
 
@@ -64,6 +65,15 @@ export function loadJavaScriptAssets({
   const pages = openSync(`${artifacts}/javascript-snapshot.bin`, "r");
   const driver = readFileSync(`${artifacts}/javascript.js`, "utf8");
   return { module: new WebAssembly.Module(wasm), snapshot, pages, driver, memoryMiB };
+}
+
+/** What all workers of the shell are made from. */
+export function loadShellAssets({ artifacts }: Pick<ChildOptions, "artifacts">): Omit<ShellWorkerAssets, "link"> {
+  const { v8 } = JSON.parse(readFileSync(`${artifacts}/shell.json`, "utf8")) as { v8: string };
+  return {
+    source: readFileSync(`${artifacts}/shell.js`, "utf8"),
+    cache: v8 === process.versions.v8 ? readFileSync(`${artifacts}/shell.cache`) : undefined,
+  };
 }
 
 /** Pyodide wants a lock file of its own version; without packages there is nothing to look up. */

@@ -27,7 +27,7 @@ export interface WorkerEnd {
  */
 const limits = { maxOldGenerationSizeMb: 4096, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
 
-/** One thread with one interpreter. Until it has an owner it waits for its job; it is never used for a second. */
+/** One thread with one interpreter. Until it has an owner it waits for its job; only a shell's is used for a second. */
 export class GuestWorker {
   readonly link = new BrokerEnd();
   readonly #worker: Worker;
@@ -84,6 +84,12 @@ export class GuestWorker {
     if (this.#end) owner.gone(this.#end);
     else if (this.#waiting) owner.call(this.#waiting);
     this.#waiting = undefined;
+  }
+
+  /** Takes it from its owner, whose job is done: it may ask for the next. */
+  release(): void {
+    this.#owner = undefined;
+    this.link.reply(null);
   }
 
   /** True once the thread has ended. */

@@ -8,10 +8,13 @@ import { GuestFiles } from "./guest-files.js";
 import type { GuestWorker, WorkerEnd } from "./guest-worker.js";
 import { Input } from "./input.js";
 import { Output } from "./output.js";
+import { ShellPrograms, type StartProgram } from "./shell-programs.js";
 import { endsByDefault, signalNumber } from "./signal-numbers.js";
 
 /** Longest JSON of a call that ends no cell: two paths, each character escaped. */
 const longestArgs = 64 * 1024;
+/** That of a call that starts a program, with its arguments and environment. */
+const longestSpawn = 2 * 1024 * 1024;
 const signals = new Set(Array.from({ length: 64 }, (_, index) => index + 1));
 
 /** Where the output and the end of a job go. */
@@ -20,7 +23,17 @@ export interface JobListener {
   started(): void;
   output(stream: OutputStream, bytes: Uint8Array): void;
   ended(exit: JobExit): void;
+  /** The interpreter is done with this job and waits for another. */
+  released?(worker: GuestWorker): void;
 }
+
+/** One call of the interpreter. */
+interface Call {
+  readonly worker: GuestWorker;
+  readonly data: Uint8Array;
+}
+
+type Operations = Readonly<Record<string, (call: Call, ...args: unknown[]) => void>>;
 
 interface WaitingCell {
   readonly code: string;
@@ -39,6 +52,8 @@ export class Job {
   readonly #input: Input;
   /** Signals that the program handles; Python itself handles SIGINT. */
   readonly #caught = new Set([2]);
+  /** What a shell has started. */
+  readonly #programs: ShellPrograms;
   #worker: GuestWorker | undefined;
   #output: Output | undefined;
   #exit: JobExit | undefined;
@@ -50,13 +65,21 @@ export class Job {
   /** The kernel's question for its next cell. */
   #asking: { readonly timer: NodeJS.Timeout | undefined } | undefined;
 
-  constructor(pid: number, request: JobRequest, place: JobPlace, files: FileSystem, listener: JobListener) {
+  constructor(
+    pid: number,
+    request: JobRequest,
+    place: JobPlace,
+    files: FileSystem,
+    listener: JobListener,
+    start: StartProgram,
+  ) {
     this.pid = pid;
     this.request = request;
     this.#place = place;
     this.#listener = listener;
     this.#files = new GuestFiles(files);
     this.#input = new Input(request.kind === "program" && request.stdin);
+    this.#programs = new ShellPrograms(start);
   }
 
   get started(): boolean {
@@ -152,9 +175,10 @@ export class Job {
       return;
     }
     const file = operation.startsWith("fs.");
-    if (args.length > longestArgs) {
-      if (!file) throw new Error("its arguments are too long");
-      worker.link.reply({ error: "ENAMETOOLONG" });
+    const spawn = operation === "spawn";
+    if (args.length > (spawn ? longestSpawn : longestArgs)) {
+      if (!file && !spawn) throw new Error("its arguments are too long");
+      worker.link.reply({ error: spawn ? "E2BIG" : "ENAMETOOLONG" });
       return;
     }
     const list = JSON.parse(args) as unknown;
@@ -162,18 +186,19 @@ export class Job {
       this.#file(worker, operation.slice(3), list, data);
       return;
     }
-    const answer = Object.hasOwn(this.#operations, operation) ? this.#operations[operation] : undefined;
+    const operations = this.request.interpreter === "shell" ? this.#shellOperations : this.#operations;
+    const answer = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
     if (!answer || !Array.isArray(list)) throw new Error("there is no such operation");
-    answer(worker, ...list);
+    answer({ worker, data }, ...list);
   }
 
   /** What an interpreter may ask besides files. Its arguments can be anything. */
-  readonly #operations: Readonly<Record<string, (worker: GuestWorker, ...args: unknown[]) => void>> = {
-    job: ({ link }) => {
+  readonly #operations: Operations = {
+    job: ({ worker: { link } }) => {
       link.reply({ ...this.request, ...this.#place, pid: this.pid });
       this.#listener.started();
     },
-    stdin: (worker, limit) => {
+    stdin: ({ worker }, limit) => {
       const { link } = worker;
       // One that came between the interpreter's last look and this read would otherwise wait as long as the read.
       if (worker.signalPending) return link.reply(-1);
@@ -182,19 +207,54 @@ export class Job {
         link.reply(bytes ? bytes.length : -1, bytes?.length);
       });
     },
-    cell: (worker, ms) => this.#askForCell(worker, Number(ms)),
-    handle: ({ link }, signal, how) => {
+    cell: ({ worker }, ms) => this.#askForCell(worker, Number(ms)),
+    handle: ({ worker: { link } }, signal, how) => {
       if (typeof signal !== "number" || !signals.has(signal)) throw new Error("there is no such signal");
       if (how === "default") this.#caught.delete(signal);
       else this.#caught.add(signal);
       link.reply(null);
     },
-    exit: (worker, how) => {
+    exit: ({ worker }, how) => {
       // Unanswered, this call never returns: the guest is at its end before the thread has been taken down.
       this.#finish(typeof how === "number" ? { exitCode: how & 0xff } : signalled(how));
       worker.terminate();
     },
-    fatal: (_worker, message) => this.end({ exitCode: null, signal: "SIGABRT", crash: String(message) }),
+    fatal: (_call, message) => this.end({ exitCode: null, signal: "SIGABRT", crash: String(message) }),
+  };
+
+  /** What a shell may ask besides files. */
+  readonly #shellOperations: Operations = {
+    ...this.#operations,
+    spawn: ({ worker: { link } }, ...args) => {
+      const [interpreter, argv, place, stdin] = args;
+      try {
+        link.reply({ program: this.#programs.spawn(interpreter, argv, place, stdin) });
+      } catch (error) {
+        if (!(error instanceof FileError)) throw error;
+        link.reply({ error: error.errno });
+      }
+    },
+    feed: ({ worker: { link }, data }, program) => {
+      this.#programs.feed(program, data);
+      link.reply(null);
+    },
+    collect: ({ worker: { link } }, program, ms) =>
+      this.#programs.collect(program, ms, (news, bytes) => {
+        if (bytes) link.replyArea.set(bytes);
+        link.reply(news, bytes?.length);
+      }),
+    kill: ({ worker: { link } }, program, signal) => {
+      this.#programs.kill(program, signal);
+      link.reply(null);
+    },
+    finish: ({ worker }, exitCode) => {
+      void this.#programs.endAll().then(() => {
+        if (this.#ended || this.#exit) return;
+        this.#finish({ exitCode: Number(exitCode) & 0xff });
+        worker.release();
+        this.#listener.released?.(worker);
+      });
+    },
   };
 
   #file(worker: GuestWorker, operation: string, args: unknown, data: Uint8Array): void {
@@ -255,7 +315,8 @@ export class Job {
     const byItself: JobExit = oom
       ? { exitCode: null, signal: "SIGKILL", oom: true }
       : { exitCode: null, signal: "SIGABRT", crash };
-    this.#finish(this.#exit ?? byItself);
+    // What it has started goes with it.
+    void this.#programs.endAll().then(() => this.#finish(this.#exit ?? byItself));
   }
 
   #finish(exit: JobExit): void {
@@ -281,6 +342,7 @@ export class Job {
 
 /** What a cell ends with that never ran, as the drivers say it. */
 const interruption = {
+  shell: { name: "InterruptedError", message: "", traceback: "" },
   python: { name: "KeyboardInterrupt", message: "", traceback: "KeyboardInterrupt\n" },
   javascript: {
     name: "InterruptedError",

@@ -1,6 +1,6 @@
 import type { ChildOptions, Interpreter, JobPlace, Job as JobRequest } from "../protocol.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
-import { loadJavaScriptAssets, type SharedAssets } from "./assets.js";
+import { loadJavaScriptAssets, loadShellAssets, type SharedAssets } from "./assets.js";
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestWorker } from "./guest-worker.js";
@@ -9,6 +9,10 @@ import { inodeAt } from "./path-resolver.js";
 
 /** Gives what was just started the processor for its first work. */
 const refillDelayMs = 50;
+/** A shell goes as deep as just-bash lets it. */
+const shellStackSizeMb = 8;
+/** Shells kept for their next job. */
+const mostShellsKept = 2;
 /** For JavaScript: V8's stack must last longer than the one that QuickJS counts, or it breaks off in the midst of it. */
 const stackSizeMb = 32;
 
@@ -19,9 +23,10 @@ export class Jobs {
   readonly #observe: (id: string) => Omit<JobListener, "started">;
   readonly #jobs = new Map<string, Job>();
   readonly #queue: Job[] = [];
-  readonly #warm: Record<Interpreter, GuestWorker[]> = { python: [], javascript: [] };
+  readonly #warm: Record<Interpreter, GuestWorker[]> = { python: [], javascript: [], shell: [] };
   /** Read when the first job of JavaScript needs them: a sandbox that has none keeps nothing ready for it. */
   #javaScript: ReturnType<typeof loadJavaScriptAssets> | undefined;
+  #shell: ReturnType<typeof loadShellAssets> | undefined;
   #supplies: { readonly assets: SharedAssets; readonly caches: ScriptCaches } | undefined;
   #wantCaches = false;
   #nextPid = 2;
@@ -43,24 +48,48 @@ export class Jobs {
 
   /** Starts a job when it is its turn, and gives its process id once it runs. One that is ended before never starts. */
   start(id: string, request: JobRequest, place: JobPlace): Promise<number> {
-    if (inodeAt(this.#files, place.cwd).kind !== "directory") throw new FileError("ENOTDIR", place.cwd);
-    const pid = this.#nextPid++;
     const listener = this.#observe(id);
     return new Promise((resolve) => {
-      const job: Job = new Job(pid, request, place, this.#files, {
+      const { pid } = this.#launch(id, request, place, {
         started: () => resolve(pid),
+        output: (stream, bytes) => listener.output(stream, bytes),
+        ended: (exit) => {
+          listener.ended(exit);
+          resolve(pid);
+        },
+      });
+    });
+  }
+
+  /** Queues a job. @throws FileError for its directory */
+  #launch(id: string, request: JobRequest, place: JobPlace, listener: JobListener): Job {
+    if (inodeAt(this.#files, place.cwd).kind !== "directory") throw new FileError("ENOTDIR", place.cwd);
+    let programs = 0;
+    const job: Job = new Job(
+      this.#nextPid++,
+      request,
+      place,
+      this.#files,
+      {
+        started: () => listener.started(),
         output: (stream, bytes) => listener.output(stream, bytes),
         ended: (exit) => {
           this.#jobs.delete(id);
           listener.ended(exit);
-          resolve(pid);
           this.#startQueued();
         },
-      });
-      this.#jobs.set(id, job);
-      this.#queue.push(job);
-      this.#startQueued();
-    });
+        released: (worker) => this.#keep(worker),
+      },
+      (program, where, owner) => {
+        programs += 1;
+        return this.#launch(`${id}/${programs}`, program, where, { ...owner, started: () => undefined });
+      },
+    );
+    this.#jobs.set(id, job);
+    this.#queue.push(job);
+    // The caller knows the job before it hears of it.
+    queueMicrotask(() => this.#startQueued());
+    return job;
   }
 
   /** Resolves when every warm interpreter waits for its job, or has failed to come up. */
@@ -79,14 +108,28 @@ export class Jobs {
 
   #startQueued(): void {
     while (this.#queue.length > 0) {
-      const programs = this.running().filter((job) => job.request.kind === "program").length;
       const next = this.#queue.findIndex(
-        (job) => job.ended || job.request.kind === "kernel" || programs < this.#options.maxWorkers,
+        (job) => job.ended || job.request.kind === "kernel" || this.#hasRoom(job.request.interpreter === "shell"),
       );
       const [job] = next < 0 ? [] : this.#queue.splice(next, 1);
       if (!job) return;
       if (!job.ended) job.start(this.#takeWorker(job.request.interpreter));
     }
+  }
+
+  /** Shells are counted apart: they wait for programs that they have started. */
+  #hasRoom(shell: boolean): boolean {
+    const alike = this.running().filter(
+      ({ request }) => request.kind === "program" && (request.interpreter === "shell") === shell,
+    );
+    return alike.length < this.#options.maxWorkers;
+  }
+
+  /** Has a shell wait for its next job, with what it has compiled. */
+  #keep(worker: GuestWorker): void {
+    const kept = this.#warm.shell.filter(({ ended }) => !ended);
+    if (kept.length < mostShellsKept) this.#warm.shell = [worker, ...kept];
+    else worker.terminate();
   }
 
   #takeWorker(interpreter: Interpreter): GuestWorker {
@@ -99,6 +142,7 @@ export class Jobs {
 
   #refill(): void {
     if (this.#queue.length > 0) return;
+    // Shells are kept when they are done, and need no other.
     for (const interpreter of this.#javaScript ? (["python", "javascript"] as const) : (["python"] as const)) {
       const warm = this.#warm[interpreter];
       while (warm.length < this.#options.warmWorkers) warm.push(this.#create[interpreter]());
@@ -114,6 +158,10 @@ export class Jobs {
     javascript: () => {
       this.#javaScript ??= loadJavaScriptAssets(this.#options);
       return new GuestWorker(`${this.#options.artifacts}/javascript-worker.mjs`, this.#javaScript, stackSizeMb);
+    },
+    shell: () => {
+      this.#shell ??= loadShellAssets(this.#options);
+      return new GuestWorker(`${this.#options.artifacts}/shell-worker.mjs`, this.#shell, shellStackSizeMb);
     },
   };
 

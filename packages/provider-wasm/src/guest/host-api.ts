@@ -22,3 +22,11 @@ export interface HostApi {
   timer(id: number, ms: number): void;
   log(text: string): void;
 }
+
+/** What the shell's realm has besides. */
+export interface ShellHost extends HostApi {
+  /** Works on a copy of the bytes; the length of the result, or -1 where there is none. */
+  compress(kind: "gzip" | "gunzip", bytes: Uint8Array): number;
+  /** Gives the result, into an area of exactly its length. Once. */
+  takeCompressed(target: Uint8Array): void;
+}

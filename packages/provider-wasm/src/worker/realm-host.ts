@@ -83,11 +83,14 @@ const [bufferOf, offsetOf, lengthOf] = (["buffer", "byteOffset", "byteLength"] a
  * one that is called from here could be handed objects of this realm: of a guest's view only the slots are used.
  * @throws TypeError for what is no typed array
  */
-function viewOf(bytes: Uint8Array): Uint8Array {
+export function viewOf(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bufferOf(bytes), offsetOf(bytes), lengthOf(bytes));
 }
 
-function primitives(fire: (id: number) => void): Pick<HostApi, "random" | "now" | "decode" | "encode" | "timer"> {
+/** What a realm needs that is no way out of it. */
+export function primitives(
+  fire: (id: number) => void,
+): Pick<HostApi, "random" | "now" | "decode" | "encode" | "timer"> {
   const decoders = new Map<string, InstanceType<typeof TextDecoder> | 0>();
   const encoder = new TextEncoder();
   return {

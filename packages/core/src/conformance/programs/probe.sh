@@ -16,7 +16,7 @@ program=$1
 shift
 case $program in
 traits)
-  (:) & wait "$!" 2>/dev/null && echo fork
+  : & [ "$!" != 0 ] && wait "$!" 2>/dev/null && echo fork
   kill -0 "$$" 2>/dev/null && echo signals
   command -v setsid >/dev/null 2>&1 && echo setsid
   [ -r /proc/self/cmdline ] && echo procfs

@@ -139,8 +139,8 @@ def _explain(error):
     line = (error.text or "").strip()
     if line.startswith(("!", "%")):
         error.msg = (
-            f"{line.split()[0]!r} is IPython's: this sandbox runs plain Python and has no shell and no packages to "
-            "install"
+            f"{line.split()[0]!r} is IPython's: cells here are plain Python, which has no shell (run commands with "
+            "exec) and no packages to install"
         )
     return error
 

@@ -1,0 +1,166 @@
+import type { JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
+
+type ProgramRequest = Extract<JobRequest, { kind: "program" }>;
+
+/** A job, as far as the shell that started it may reach. */
+export interface StartedProgram {
+  write(bytes: Uint8Array): Promise<void>;
+  closeInput(): void;
+  signal(name: string): void;
+  taken(stream: OutputStream, bytes: number): void;
+  end(exit: JobExit): void;
+}
+
+export interface ProgramListener {
+  output(stream: OutputStream, bytes: Uint8Array): void;
+  ended(exit: JobExit): void;
+}
+
+/** Starts a job of the same sandbox. @throws FileError for its directory */
+export type StartProgram = (request: ProgramRequest, place: JobPlace, listener: ProgramListener) => StartedProgram;
+
+/** What a shell is told of a program; the bytes of output go with it. */
+type News = { readonly stream: number; readonly length: number } | { readonly exit: JobExit } | null;
+type Give = (news: News, bytes?: Uint8Array) => void;
+
+/** A shell runs one program at a time; `timeout` and the like may leave some behind for a while. */
+const mostPrograms = 32;
+const longestWaitMs = 1000;
+const mostInput = 80 * 1024 * 1024;
+
+/** The programs that one shell has started. What comes from the shell is checked here. */
+export class ShellPrograms {
+  readonly #start: StartProgram;
+  readonly #programs = new Map<number, Program>();
+  #next = 1;
+
+  constructor(start: StartProgram) {
+    this.#start = start;
+  }
+
+  /** @throws Error for what no shell of ours asks; FileError for its directory */
+  spawn(interpreter: unknown, argv: unknown, place: unknown, stdin: unknown): number {
+    if (this.#programs.size >= mostPrograms) throw new Error("it has started too many programs");
+    if (interpreter !== "python" && interpreter !== "javascript") throw new Error("there is no such interpreter");
+    if (!isList(argv) || !isPlace(place)) throw new Error("a program that cannot be started");
+    const request = { kind: "program", interpreter, argv, stdin: stdin === true, mergeStderr: false } as const;
+    const program = new Program((listener) => this.#start(request, place, listener));
+    const handle = this.#next++;
+    this.#programs.set(handle, program);
+    return handle;
+  }
+
+  /** Gives input, without waiting for the program to read it; nothing closes it. */
+  feed(handle: unknown, bytes: Uint8Array): void {
+    this.#program(handle).feed(bytes);
+  }
+
+  /** Gives the next output, or the end, or null after so many milliseconds. */
+  collect(handle: unknown, ms: unknown, give: Give): void {
+    const wait = Math.min(Math.max(Number(ms) || 0, 0), longestWaitMs);
+    this.#program(handle).collect(wait, (news, bytes) => {
+      if (news !== null && "exit" in news) this.#programs.delete(Number(handle));
+      give(news, bytes);
+    });
+  }
+
+  kill(handle: unknown, signal: unknown): void {
+    this.#program(handle).job.signal(String(signal));
+  }
+
+  /** Ends them all; resolves when they are gone. */
+  async endAll(): Promise<void> {
+    await Promise.all(Array.from(this.#programs.values(), (program) => program.end()));
+  }
+
+  #program(handle: unknown): Program {
+    const program = this.#programs.get(Number(handle));
+    if (!program) throw new Error("there is no such program");
+    return program;
+  }
+}
+
+class Program {
+  readonly job: StartedProgram;
+  readonly #output: { stream: OutputStream; bytes: Uint8Array }[] = [];
+  #exit: JobExit | undefined;
+  #waiting: { readonly give: Give; readonly timer: NodeJS.Timeout } | undefined;
+  #feeding: Promise<void> = Promise.resolve();
+  #unread = 0;
+  readonly #gone: Promise<void>;
+
+  constructor(start: (listener: ProgramListener) => StartedProgram) {
+    let onGone: () => void = () => undefined;
+    this.#gone = new Promise((resolve) => {
+      onGone = resolve;
+    });
+    this.job = start({
+      output: (stream, bytes) => {
+        this.#output.push({ stream, bytes });
+        this.#serve();
+      },
+      ended: (exit) => {
+        this.#exit = exit;
+        onGone();
+        this.#serve();
+      },
+    });
+  }
+
+  feed(bytes: Uint8Array): void {
+    this.#unread += bytes.length;
+    if (this.#unread > mostInput) throw new Error("a program was given too much input");
+    this.#feeding = this.#feeding.then(async () => {
+      if (bytes.length === 0) return this.job.closeInput();
+      await this.job.write(bytes);
+      this.#unread -= bytes.length;
+    });
+  }
+
+  collect(ms: number, give: Give): void {
+    this.#waiting = {
+      give,
+      timer: setTimeout(() => {
+        this.#waiting = undefined;
+        give(null);
+      }, ms),
+    };
+    this.#serve();
+  }
+
+  async end(): Promise<void> {
+    if (this.#waiting) clearTimeout(this.#waiting.timer);
+    this.#waiting = undefined;
+    this.job.end({ exitCode: null, signal: "SIGKILL" });
+    await this.#gone;
+  }
+
+  #serve(): void {
+    const waiting = this.#waiting;
+    if (!waiting) return;
+    const piece = this.#output.shift();
+    if (!piece && !this.#exit) return;
+    this.#waiting = undefined;
+    clearTimeout(waiting.timer);
+    if (piece) {
+      waiting.give({ stream: piece.stream === "stderr" ? 2 : 1, length: piece.bytes.length }, piece.bytes);
+      this.job.taken(piece.stream, piece.bytes.length);
+    } else if (this.#exit) {
+      waiting.give({ exit: this.#exit });
+    }
+  }
+}
+
+function isList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string");
+}
+
+function isPlace(value: unknown): value is JobPlace {
+  if (typeof value !== "object" || value === null || !("cwd" in value) || !("env" in value)) return false;
+  const { cwd, env } = value;
+  return typeof cwd === "string" && typeof env === "object" && env !== null && isTexts(Object.values(env));
+}
+
+function isTexts(values: unknown[]): boolean {
+  return values.every((value) => typeof value === "string");
+}

@@ -1,0 +1,52 @@
+import type { Command, CommandName, ResolvedCommandContext } from "just-bash";
+import { getCommandNames } from "just-bash/browser";
+import type { Interpreter } from "../../protocol.js";
+import { extras } from "./extras.js";
+import { runProgram } from "./programs.js";
+import { unavailable } from "./unavailable.js";
+
+/** Commands of just-bash that need what is not bundled with it. */
+const left = new Set<string>(["html-to-markdown", "sqlite3", "tar"]);
+
+const interpreters: Readonly<Record<string, Interpreter>> = {
+  python: "python",
+  python3: "python",
+  "python3.14": "python",
+  node: "javascript",
+};
+
+/** The commands that just-bash brings and that work here. */
+export const builtIn = getCommandNames().filter((name) => !left.has(name)) as CommandName[];
+
+/**
+ * The commands of this sandbox beside those: every one that is not just-bash's is registered here.
+ * @param direct Name of the variable that marks a program whose output is the shell's own
+ */
+export function ownCommands(direct: string): Command[] {
+  return [
+    ...Object.entries(interpreters).map(([name, interpreter]) =>
+      command(name, (args, context) => runProgram(interpreter, [name, ...args], context, direct)),
+    ),
+    ...Object.entries(extras).map(([name, run]) => command(name, run)),
+    ...Object.entries(unavailable).map(([name, reason]) =>
+      command(name, async () => ({
+        stdout: "",
+        stderr: `sandkit: ${name}: not available in WebAssembly: ${reason}\n`,
+        exitCode: 127,
+      })),
+    ),
+  ];
+}
+
+/** Names that `which` finds. */
+export const commandNames: readonly string[] = [...builtIn, ...Object.keys(interpreters), ...Object.keys(extras)];
+
+/** Names that it does not find, of commands that say why they are not there. */
+export const refusedNames: readonly string[] = Object.keys(unavailable);
+
+function command(
+  name: string,
+  execute: (args: string[], context: ResolvedCommandContext) => ReturnType<Command["execute"]>,
+): Command {
+  return { name, trusted: true, execute };
+}

@@ -1,0 +1,99 @@
+import { FileFailure } from "./broker.js";
+import { bytesOfLatin1 } from "./bytes.js";
+import { host } from "./globals.js";
+import type { InodeFacts } from "./tree.js";
+
+/** Directories that are there whether or not the sandbox has files in them. */
+const directories: Readonly<Record<string, readonly string[]>> = {
+  "/dev": ["fd", "full", "null", "random", "stderr", "stdin", "stdout", "urandom", "zero"],
+  "/dev/fd": [],
+};
+const endless = new Set(["/dev/zero", "/dev/random", "/dev/urandom"]);
+
+/** What the shell has beside the sandbox's files: devices, its commands as files, and where output streams out. */
+export class Devices {
+  readonly #commands: ReadonlySet<string>;
+  readonly #refused: ReadonlySet<string>;
+  readonly #names: readonly string[];
+  readonly #streams: ReadonlyMap<string, number>;
+
+  /**
+   * @param refused Commands that only say why they are not there: files that nobody sees, and cannot be run.
+   * @param streams Paths through which text written goes to stdout (1) or stderr (2) at once.
+   */
+  constructor(commands: readonly string[], refused: readonly string[], streams: ReadonlyMap<string, number>) {
+    this.#names = [...commands].sort();
+    this.#refused = new Set(refused);
+    this.#commands = new Set(commands);
+    this.#streams = streams;
+  }
+
+  /** What is at a path; undefined where only the sandbox's files count. */
+  stat(path: string): InodeFacts | undefined {
+    if (this.#isDirectory(path)) return facts(path, 0o040755);
+    if (this.#isFile(path)) return facts(path, path.startsWith("/dev/") ? 0o100666 : 0o100755);
+    return this.#isRefused(path) ? facts(path, 0o100644) : undefined;
+  }
+
+  /** Names to show in a directory beside the sandbox's own. */
+  names(directory: string): readonly string[] {
+    if (directory === "/") return ["bin", "dev", "usr"];
+    if (directory === "/usr") return ["bin"];
+    if (isCommandDirectory(directory)) return this.#names;
+    return directories[directory] ?? [];
+  }
+
+  /** Content of one of its files; undefined for another's. @throws FileFailure for devices without an end */
+  read(path: string): Uint8Array | undefined {
+    if (endless.has(path)) {
+      // Most commands take any failure for a missing file.
+      host.write(2, new TextEncoder().encode(`sandkit: ${path}: has no end, and a file is read as a whole here\n`));
+      throw new FileFailure("EINVAL", "read", path);
+    }
+    if (!this.#isFile(path)) return undefined;
+    return path.startsWith("/dev/") ? new Uint8Array() : new TextEncoder().encode("#!/bin/sh\n# part of the shell\n");
+  }
+
+  /** Takes what is written to one of its files; false for another's. @throws FileFailure */
+  write(path: string, content: string | Uint8Array, isText: boolean): boolean {
+    const stream = this.#streams.get(path);
+    if (stream !== undefined) {
+      const bytes =
+        typeof content !== "string" ? content : isText ? new TextEncoder().encode(content) : bytesOfLatin1(content);
+      if (bytes.length > 0) host.write(stream, bytes);
+      return true;
+    }
+    if (!this.stat(path)) return false;
+    if (!path.startsWith("/dev/")) throw new FileFailure("EACCES", "open", path);
+    if (path === "/dev/full") throw new FileFailure("ENOSPC", "write", path);
+    return true;
+  }
+
+  #isDirectory(path: string): boolean {
+    return path in directories || isCommandDirectory(path) || path === "/usr";
+  }
+
+  #isRefused(path: string): boolean {
+    const slash = path.lastIndexOf("/");
+    return isCommandDirectory(path.slice(0, slash)) && this.#refused.has(path.slice(slash + 1));
+  }
+
+  #isFile(path: string): boolean {
+    if (this.#streams.has(path)) return true;
+    const slash = path.lastIndexOf("/");
+    const [directory, name] = [path.slice(0, slash), path.slice(slash + 1)];
+    if (isCommandDirectory(directory)) return this.#commands.has(name);
+    return directory === "/dev" && (directories["/dev"] ?? []).includes(name);
+  }
+}
+
+function isCommandDirectory(path: string): boolean {
+  return path === "/bin" || path === "/usr/bin";
+}
+
+/** Inode numbers that no file of the sandbox has, and that tell these apart. */
+function facts(path: string, mode: number): InodeFacts {
+  let hash = 0;
+  for (let index = 0; index < path.length; index += 1) hash = (hash * 31 + path.charCodeAt(index)) | 0;
+  return { ino: 2 ** 40 + (hash >>> 0), mode, size: 0, mtime: 0 };
+}

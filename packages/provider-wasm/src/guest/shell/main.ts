@@ -1,0 +1,29 @@
+// First of all: the modules after it use its globals while they load.
+
+import { ask } from "./broker.js";
+import { fire, host } from "./globals.js";
+import { runJob, type ShellJob } from "./job.js";
+
+/** What the worker may call in the shell's realm. */
+export interface ShellRealm {
+  fire(id: number): void;
+  /** Runs one job after another; never ends by itself. */
+  run(): Promise<void>;
+  /** Runs scripts that use what most do, so that it is compiled. */
+  warmUp(scripts: string): Promise<void>;
+}
+
+export const shell: ShellRealm = Object.freeze({
+  fire,
+  async run() {
+    for (;;) {
+      const exitCode = await runJob(ask<ShellJob>("job", []));
+      host.call("finish", JSON.stringify([exitCode]), null, false);
+    }
+  },
+  async warmUp(scripts: string) {
+    for (const script of JSON.parse(scripts) as string[]) {
+      await runJob({ argv: ["sh", "-c", script], stdin: false, cwd: "/", env: { PATH: "/usr/bin:/bin" }, pid: 1 });
+    }
+  },
+});

@@ -1,0 +1,186 @@
+import { createSandbox, type Sandbox } from "@sandkit/core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { wasm } from "../src/index.js";
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  process.env.SANDKIT_TEST_SECRET = "host-secret";
+  sandbox = await createSandbox(wasm({ warmWorkers: 0, memoryMiB: 256, diskMiB: 32 }), {});
+  await sandbox.files.write("kept", "kept");
+});
+afterAll(() => sandbox.destroy());
+
+const run = (command: string, timeoutMs = 20_000) => sandbox.exec(command, { timeoutMs, maxOutputBytes: 100_000 });
+
+/** Whatever the script did, the sandbox and its files live, and so does the next command. */
+async function survives(): Promise<void> {
+  expect(await sandbox.files.readText("kept")).toBe("kept");
+  expect((await run("echo $((1 + 1))")).stdout.text).toBe("2\n");
+}
+
+describe("scripts that never end", () => {
+  const endless: readonly string[] = [
+    "while true; do :; done",
+    "while :; do echo y; done",
+    "until false; do x=1; done",
+    "for ((;;)); do :; done",
+    "while true; do true; done | cat",
+    "f() { while true; do f2; done; }; f2() { :; }; f",
+    "awk 'BEGIN { while (1) x++ }'",
+    "echo a | sed ':a; ba'",
+    "jq -n 'def f: f; f'",
+    "jq -n '[range(1000000000)]'",
+    "seq 1000000000000 > /dev/null",
+    "sleep 1000",
+    "sleep 1000 & wait",
+    "python3 -c 'while True: pass'",
+    "python3 -c 'import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: pass'",
+    "node -e 'for (;;);'",
+    "while true; do python3 -c 'pass'; done",
+    "trap '' TERM INT EXIT; while true; do :; done",
+    "trap 'while true; do :; done' EXIT; exit",
+    "while true; do echo x >> fill; done",
+    "while true; do x=$(echo $x); done",
+    "timeout 1000 sh -c 'while true; do :; done'",
+    "find / -exec sh -c 'while true; do :; done' \\;",
+    "echo 'while true; do :; done' > loop.sh; bash loop.sh",
+    "eval 'while true; do :; done'",
+    "while true; do :; done <<< x &",
+  ];
+  it.each(endless)("end at the deadline: %s", async (command) => {
+    const started = performance.now();
+    const result = await run(command, 1500);
+    // A limit may be met before.
+    if (result.reason === "exited") expect(result.exitCode).not.toBe(0);
+    else expect(["timeout", "oom"]).toContain(result.reason);
+    expect(performance.now() - started).toBeLessThan(10_000);
+    await run("rm -f fill loop.sh");
+    await survives();
+  });
+});
+
+describe("bombs", () => {
+  const bombs: readonly string[] = [
+    "echo {1..1000000000}",
+    "echo {1..100000}{1..100000}",
+    "echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}",
+    "x=aaaaaaaa; while true; do x=$x$x; done",
+    "a=(); while true; do a+=(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa); done",
+    "printf '%1000000000d' 1",
+    "printf '%*d' 2000000000 1",
+    "f() { f; }; f",
+    "f() { f | f; }; f",
+    "f() { f & f & }; f",
+    ":(){ :|:& };:",
+    "f() { $(f); }; f",
+    "f() { eval f; }; f",
+    'f() { bash -c "$(declare -f f); f"; }; f',
+    "echo 'bash \"$0\"' > self.sh; bash self.sh",
+    "echo '. ./self.sh' > self.sh; . ./self.sh",
+    "x='$x'; eval eval eval echo $x; x=x; echo $((x))",
+    "x=y; y=x; echo $((x))",
+    "declare -n a=b; declare -n b=a; echo $a",
+    "alias a=a; shopt -s expand_aliases; a",
+    `${"(".repeat(3000)}:${")".repeat(3000)}`,
+    `${"$(".repeat(2000)}:${")".repeat(2000)}`,
+    `echo $((${"(".repeat(20_000)}1${")".repeat(20_000)}))`,
+    `echo ${"{".repeat(20_000)}a,b${"}".repeat(20_000)}`,
+    `if ${"! ".repeat(20_000)}true; then :; fi`,
+    "echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! | grep -E '^(a+)+$'",
+    "echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! | grep -P '^(a|a)*$'",
+    "echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! | sed -E 's/^(a|aa)+$//'",
+    "echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! | awk '/^(a*)*$/'",
+    "[[ aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! =~ ^(a+)+$ ]]",
+    "x=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; echo ${x//*a*a*a*a*a*a*a*a*b/}",
+    "shopt -s extglob; [[ aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa! == +(+(a)) ]]",
+    "echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa | jq -R 'test(\"^(a+)+$\")'",
+    "awk 'BEGIN { x = \"x\"; while (1) x = x x }'",
+    "awk 'function f() { return f() } BEGIN { f() }'",
+    "jq -n '[limit(100000000; repeat(1))]'",
+    "jq -n 'reduce range(1000000000) as $i (\"x\"; . + .)'",
+    "echo $(cat /dev/zero)",
+    "cat /dev/zero | head -c 10",
+    "cat /dev/urandom > random",
+    "head -c 100 < /dev/zero",
+    "cat kept kept > grown; while true; do cat grown grown > twice; mv twice grown; done",
+    "yes | yes | wc -l",
+    "seq 1 100000000 | sort",
+    "while true; do mkdir d; cd d; done",
+    "i=0; while true; do echo > f$((i++)); done",
+    "ln -s loop loop; cat loop; cd loop; ls -R loop/; find -L . -name x",
+    "mkdir m; ln -s .. m/up; find -L m; grep -r x m; rm -r m",
+    "head -c 1000000 /dev/zero | gzip | gunzip | wc -c; gunzip < kept",
+    "python3 -c 'print(\"x\" * 200_000_000)' | wc -c",
+    "python3 -c 'x = bytearray(10 ** 9)'",
+    "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do python3 -c 'import time; time.sleep(60)' & done",
+    "cat <<< $(printf 'x%.0s' {1..100000})$(printf 'y%.0s' {1..100000})",
+    "sort <(sort <(sort <(sort /dev/zero)))",
+  ];
+  it.each(bombs)("end by a limit or at the deadline: %s", async (command) => {
+    const started = performance.now();
+    const result = await run(command, 4000);
+    expect(["exited", "timeout", "oom", "output_limit"]).toContain(result.reason);
+    expect(performance.now() - started).toBeLessThan(20_000);
+    await run("cd /workspace && find . -mindepth 1 -maxdepth 1 ! -name kept -exec rm -rf {} +");
+    await survives();
+  });
+});
+
+describe("the host", () => {
+  const attempts: readonly string[] = [
+    "env; set; export -p; declare -p",
+    "cat /etc/passwd /etc/hostname /proc/self/environ /proc/1/environ /proc/self/cmdline /proc/self/maps",
+    "ls -laR / | head -500",
+    "cat /workspace/../../../etc/passwd; cat ../../../../../../etc/passwd",
+    "ln -s /etc/passwd p; cat p; ln -s / r; ls r/etc r/root r/work; cat r/etc/passwd",
+    "ln -s /proc/self/environ e; cat e; echo x > e",
+    "cat /dev/mem /dev/sda /dev/tty /dev/fd/3 /dev/fd/9; echo < /dev/tcp/127.0.0.1/22; exec 3<>/dev/tcp/127.0.0.1/22",
+    "curl http://127.0.0.1; wget http://169.254.169.254; nc 127.0.0.1 22",
+    "echo ${process.env} $(( process )) ${constructor} ${__proto__} ${toString}",
+    "constructor; __proto__; toString; hasOwnProperty; valueOf",
+    'awk \'BEGIN { print ENVIRON["SANDKIT_TEST_SECRET"]; system("cat /etc/passwd"); "id" | getline x; print x }\'',
+    'awk \'BEGIN { print constructor, __proto__["x"]; __proto__["y"] = 1; a["__proto__"] = 1 }\'',
+    'jq -n \'env, $ENV, input_filename, ("constructor" | ltrimstr("c")), {}.constructor, {}.__proto__\'',
+    'jq -n \'{"__proto__": {"polluted": 1}} | .polluted, ([] | .polluted)?\'',
+    "jq -n 'include \"/etc/passwd\"; .'; jq -n --slurpfile a /etc/passwd '$a'; jq -n --rawfile a /proc/self/environ '$a'",
+    "sed 'r /etc/passwd' kept; sed 'w /etc/x' kept; sed 's/k/id/e' kept; echo kept | sed '1e id'",
+    "find / -exec cat {} + 2>/dev/null | grep -a host-secret; grep -ra host-secret / 2>/dev/null",
+    "tar cf - /etc /proc /root 2>/dev/null | wc -c; tar xf kept -C /; tar -P -cf x.tar ../../etc",
+    "yq -n 'env(SANDKIT_TEST_SECRET)'; yq -n '!!js/function \"process\"'; yq -n 'load(\"/etc/passwd\")'",
+    "xan --help; rg host-secret /; date -f /etc/passwd; sort -o /etc/x kept; split kept /etc/x; tee /etc/x < kept",
+    "bash -c 'cat /etc/passwd'; env -i sh -c env; printenv SANDKIT_TEST_SECRET; history; help",
+    "kill -9 1; kill -9 $PPID; kill -KILL -1; kill 0",
+    "js-exec 'process'; js-exec -c 'require(\"fs\").readFileSync(\"/etc/passwd\")'; sqlite3 :memory: 'select load_extension(1)'",
+    'python3 -c \'import os; print(dict(os.environ)); print(os.listdir("/")); print(open("/etc/passwd").read())\'',
+    'node -e \'console.log(process.env, require("fs").readdirSync("/")); require("fs").readFileSync("/etc/passwd")\'',
+    'printf \'%s\' "${!SANDKIT@}" "${!S*}"; compgen -v; compgen -A file /etc/',
+    "echo ~root ~daemon ~+ ~-; cd ~root; source /etc/profile; . /root/.bashrc",
+    "ulimit -a; umask; hostname; whoami; uname -a; id; w; last; mount; df",
+    "echo x > /dev/.o; ls -la /dev/ /dev/.o* /dev/.e*; compgen -G '/dev/.*'",
+  ];
+  it.each(attempts)("is not reached: %s", async (command) => {
+    const { stdout, stderr } = await run(command);
+    const said = stdout.text + stderr.text;
+    expect(said).not.toContain("host-secret");
+    expect(said).not.toMatch(/root:x:0:0|daemon:|\/work\/|node_modules|file:\/\/|at .*\.m?js:\d/);
+    expect(said).not.toContain(process.version);
+    await run("rm -rf p r e x.tar x");
+    await survives();
+  });
+});
+
+describe("many shells", () => {
+  it("take their turns, with the programs that they start, and leave nothing", async () => {
+    const runs = Array.from({ length: 20 }, (_, index) =>
+      run(`echo ${index}; python3 -c 'print(${index} * 2)'`, 60_000),
+    );
+    const results = await Promise.all(runs);
+    expect(results.map(({ stdout }) => stdout.text)).toEqual(runs.map((_, index) => `${index}\n${index * 2}\n`));
+  }, 90_000);
+
+  it("do not see what the ones before them set", async () => {
+    await run("export LEAK=1; leak() { echo 1; }; alias ll=ls; cd /tmp; set -f; trap 'echo 2' EXIT; umask 077");
+    const { stdout } = await run('echo "[$LEAK]" "$PWD" kep*; leak; umask; trap');
+    expect(stdout.text).toBe("[] /workspace kept\n0022\n");
+  });
+});
