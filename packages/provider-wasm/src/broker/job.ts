@@ -1,6 +1,6 @@
 import type { ProviderCell } from "@sandkit/core";
 import type { LinkRequest } from "../link.js";
-import type { JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
+import type { HostCommandResult, JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
 import { readCellResult } from "./cell-result.js";
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
@@ -20,6 +20,8 @@ export interface JobListener {
   started(): void;
   output(stream: OutputStream, bytes: Uint8Array): void;
   ended(exit: JobExit): void;
+  /** Has the caller's process carry out a command, such as `pip`. */
+  command(argv: readonly string[], cwd: string): Promise<HostCommandResult>;
 }
 
 interface WaitingCell {
@@ -49,6 +51,8 @@ export class Job {
   #asked = false;
   /** The kernel's question for its next cell. */
   #asking: { readonly timer: NodeJS.Timeout | undefined } | undefined;
+  /** Ends the interpreter's wait for a command of the caller's process. */
+  #endCommand: ((result: HostCommandResult) => void) | undefined;
 
   constructor(pid: number, request: JobRequest, place: JobPlace, files: FileSystem, listener: JobListener) {
     this.pid = pid;
@@ -99,6 +103,7 @@ export class Job {
     if (name !== "SIGKILL" && this.#worker?.listening && this.#caught.has(number)) {
       this.#worker.signal(number);
       this.#input.interrupt();
+      this.#endCommand?.(interruptedCommand);
     } else if (endsByDefault(name)) {
       this.end({ exitCode: null, signal: name });
     }
@@ -188,6 +193,17 @@ export class Job {
       if (how === "default") this.#caught.delete(signal);
       else this.#caught.add(signal);
       link.reply(null);
+    },
+    command: (worker, argv, cwd) => {
+      if (typeof cwd !== "string" || !Array.isArray(argv) || !argv.every((word) => typeof word === "string"))
+        throw new Error("a bad command");
+      const answer = (result: HostCommandResult) => {
+        if (this.#endCommand !== answer) return;
+        this.#endCommand = undefined;
+        worker.link.reply(result);
+      };
+      this.#endCommand = answer;
+      void this.#listener.command(argv, cwd).then(answer);
     },
     exit: (worker, how) => {
       // Unanswered, this call never returns: the guest is at its end before the thread has been taken down.
@@ -288,6 +304,9 @@ const interruption = {
     traceback: "InterruptedError: the cell was interrupted before it began\n",
   },
 } as const;
+
+/** As a shell has it for a program that SIGINT has ended. */
+const interruptedCommand: HostCommandResult = { exitCode: 130, stdout: "", stderr: "" };
 
 function signalled(name: unknown): JobExit {
   return { exitCode: null, signal: typeof name === "string" && signalNumber(name) ? name : "SIGABRT" };

@@ -50,6 +50,7 @@ export class Jobs {
       const job: Job = new Job(pid, request, place, this.#files, {
         started: () => resolve(pid),
         output: (stream, bytes) => listener.output(stream, bytes),
+        command: (argv, cwd) => listener.command(argv, cwd),
         ended: (exit) => {
           this.#jobs.delete(id);
           listener.ended(exit);
