@@ -52,8 +52,12 @@ async function interpreters() {
   const before = ownBytes();
   const times = [];
   for (let round = 0; round < rounds; round++) {
-    const kernel = await sandbox.kernel({ id: `kernel-${round}` });
-    times.push(await timed(() => kernel.run("1 + 1")));
+    times.push(
+      await timed(async () => {
+        const kernel = await sandbox.kernel({ id: `kernel-${round}` });
+        await kernel.run("1 + 1");
+      }),
+    );
   }
   await wait(settleMs);
   const bytes = (ownBytes() - before) / rounds;
@@ -84,13 +88,21 @@ async function interrupts() {
  */
 function ownBytes() {
   if (process.platform !== "linux") return Number.NaN;
-  const tasks = readdirSync(`/proc/${process.pid}/task`);
-  const pids = tasks.flatMap((task) =>
-    readFileSync(`/proc/${process.pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean),
-  );
-  return pids
+  return below(process.pid)
     .map((pid) => readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))
     .reduce((sum, text) => sum + Number(/^Pss:\s*(\d+)/m.exec(text)?.[1] ?? 0) * 1024, 0);
+}
+
+/**
+ * Processes below one: a sandbox is behind one or two that only hold it.
+ * @param {number | string} pid
+ * @returns {string[]}
+ */
+function below(pid) {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean),
+  );
+  return children.flatMap((child) => [child, ...below(child)]);
 }
 
 await newSandbox();

@@ -89,8 +89,7 @@ export class SandboxChild {
       this.#stderr = (this.#stderr + bytes.toString()).slice(-keptStderr);
     });
     // Once, while they are open: a closed one would keep a listener of each further call.
-    const streams = [this.#process.stdout, this.#process.stderr] as unknown as ({ unref?(): void } | null)[];
-    for (const stream of streams) stream?.unref?.();
+    this.#refer("unref");
     this.#process.on("message", (message: FromChild) => this.#receive(message));
     this.exited = new Promise((resolve) => {
       this.#process.on("error", (error) => {
@@ -235,7 +234,17 @@ export class SandboxChild {
     // Referenced again: the caller waits for this end.
     this.#ending = true;
     this.#holdLoop();
+    this.#refer("ref");
     await this.exited;
+  }
+
+  /** Whether the streams of the process, whose end is that of all behind it, keep the caller's program alive. */
+  #refer(how: "ref" | "unref"): void {
+    const streams = [this.#process.stdout, this.#process.stderr] as unknown as ({
+      ref?(): void;
+      unref?(): void;
+    } | null)[];
+    for (const stream of streams) stream?.[how]?.();
   }
 
   #send(message: ToChild): void {

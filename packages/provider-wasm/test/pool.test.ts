@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { createSandbox, type Provider } from "@sandkit/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { wasm } from "../src/index.js";
+import { innermost } from "./processes.js";
 
 const providers: Provider[] = [];
 
@@ -123,8 +124,11 @@ describe.runIf(process.platform === "linux")("a pool", () => {
     const first = await claim(provider);
     await first.sandbox.destroy();
     await until(() => children().filter((pid) => !before.has(pid)).length === 2);
-    await idle(children().filter((pid) => !before.has(pid)));
-    const [dead = 0, still = 0] = children().filter((pid) => !before.has(pid));
+    const holders = children()
+      .filter((pid) => !before.has(pid))
+      .map((pid) => Number(innermost(`${pid}`)));
+    await idle(holders);
+    const [dead = 0, still = 0] = holders;
     process.kill(still, "SIGSTOP");
     process.kill(dead, "SIGKILL");
     const { sandbox } = await claim(provider);
