@@ -48,10 +48,17 @@ export function uninstallPackage(files: FileSystem, name: string): boolean {
   for (const distInfo of found) {
     const paths = recordOf(files, `${sitePackages}/${distInfo}`).filter((path) => path.startsWith(removable));
     for (const path of paths) removeFile(files, path);
+    for (const path of paths.flatMap(compiledFrom)) removeFile(files, path);
     const left = resolvePath(files, `${sitePackages}/${distInfo}`, { followLast: false });
     if (left.inode) files.removeTree(left.parent, distInfo);
   }
   return found.length > 0;
+}
+
+/** Where Python keeps what it has compiled from a source: a directory that stays would still be a package. */
+function compiledFrom(path: string): string[] {
+  const { dir, name, ext } = posix.parse(path);
+  return ext === ".py" ? [`${dir}/__pycache__/${name}.cpython-314.pyc`] : [];
 }
 
 function isDistInfo(entry: string, name: string): boolean {

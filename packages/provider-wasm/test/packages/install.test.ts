@@ -65,6 +65,15 @@ describe("packages at creation", () => {
     expect(progress).toContain("downloading leaf-1.5-py3-none-any.whl");
   });
 
+  it("are compiled once for all interpreters, and the sources of users leave nothing", async () => {
+    const sandbox = await sandboxWith(["leaf==1.0"]);
+    await sandbox.files.write("own.py", "import leaf");
+    await sandbox.exec(["python3", "-c", "import own"]);
+    const names = async (path: string) => (await sandbox.files.list(path)).map((file) => file.path.split("/").at(-1));
+    expect(await names("/usr/local/lib/python3.14/site-packages/__pycache__")).toEqual(["leaf.cpython-314.pyc"]);
+    expect(await names(".")).toEqual(["own.py"]);
+  });
+
   it("come with their extras", async () => {
     expect(await installed(await sandboxWith(["Tree[Proxy]==1.*"]))).toEqual(["leaf==1.5", "socks==1.0", "tree==1.0"]);
   });

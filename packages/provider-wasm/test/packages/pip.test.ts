@@ -66,6 +66,7 @@ describe("pip", () => {
 
   it("uninstalls whole packages", async () => {
     await text(["pip", "install", "branch"]);
+    await text(["python3", "-c", "import branch.deep.x"]);
     expect(await text(["pip", "uninstall", "-y", "branch"])).toEqual([0, "Successfully uninstalled branch\n", ""]);
     const site = "/usr/local/lib/python3.14/site-packages";
     const left = (await sandbox.files.list(site)).filter(({ path }) => path.includes("branch"));

@@ -4,7 +4,7 @@ import os
 import random
 import sys
 
-from . import commands, host, kernel, loop, program, signals, streams
+from . import bytecode, commands, host, kernel, loop, program, signals, streams
 
 # Where the host installs packages.
 _packages = "/usr/local/lib/python3.14/site-packages"
@@ -33,8 +33,7 @@ def _prepare():
     random.seed()
     sys.executable = sys._base_executable = "/usr/bin/python3"
     sys.path[:] = [*(entry for entry in sys.path if entry), _packages]
-    # A cache next to the sources would litter the workspace, and hides an edit made within the same second.
-    sys.dont_write_bytecode = True
+    bytecode.keep_below(_packages)
     sys.path_importer_cache.clear()
     kernel.rehearse()
 
