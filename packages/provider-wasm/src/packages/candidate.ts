@@ -3,9 +3,7 @@ import type { Specifier } from "./specifier.js";
 import type { Version } from "./version.js";
 
 /** Where an archive's bytes come from. Plain data: it is noted in the cache. */
-export type Origin =
-  | { readonly from: "directory"; readonly path: string }
-  | { readonly from: "web"; readonly url: string };
+type Origin = { readonly from: "directory"; readonly path: string } | { readonly from: "web"; readonly url: string };
 
 /** One archive that is wanted in a sandbox. Plain data. */
 export interface Pin {

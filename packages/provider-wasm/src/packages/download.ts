@@ -40,6 +40,7 @@ export class DownloadError extends Error {
 const mostRedirects = 5;
 const tries = 3;
 const firstPauseMs = 300;
+const mostAtOnce = 6;
 const passingStatus = new Set([429, 500, 502, 503, 504]);
 
 /**
@@ -52,6 +53,9 @@ export class Downloader {
   readonly #timeoutMs: number;
   readonly #agents = { "http:": new http.Agent({ keepAlive: true }), "https:": new https.Agent({ keepAlive: true }) };
 
+  #underWay = 0;
+  readonly #waiting: (() => void)[] = [];
+
   /** @param timeoutMs Of one request, to its last byte. */
   constructor(configured: readonly URL[], timeoutMs: number) {
     this.#trusted = new Set(configured.map(({ origin }) => origin));
@@ -60,6 +64,18 @@ export class Downloader {
 
   /** @throws DownloadError, or the signal's reason */
   async get(url: URL, options: DownloadOptions): Promise<Downloaded> {
+    if (this.#underWay >= mostAtOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#underWay += 1;
+    try {
+      options.signal?.throwIfAborted();
+      return await this.#try(url, options);
+    } finally {
+      this.#underWay -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #try(url: URL, options: DownloadOptions): Promise<Downloaded> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.#follow(url, options);

@@ -5,6 +5,8 @@ import { packageError } from "./errors.js";
 import { readWheel } from "./wheel-directory.js";
 
 const largestArchive = 256 * 1024 * 1024;
+/** Of one installation, also what is only looked at: whoever names packages must not fill this machine. */
+const mostBytes = 1024 * 1024 * 1024;
 const kibibyte = 1024;
 
 /** Gets the bytes of archives, each once, and makes sure that they are what was promised. */
@@ -13,6 +15,7 @@ export class Fetcher {
   readonly #cache: PackageCache;
   readonly #signal: AbortSignal | undefined;
   readonly #onProgress: (message: string) => void;
+  #fetched = 0;
   readonly #taken = new Map<string, Promise<Buffer>>();
 
   constructor(
@@ -54,6 +57,9 @@ export class Fetcher {
     this.#onProgress(`downloading ${filename}`);
     const download = this.#downloader.get(new URL(origin.url), { maxBytes: largestArchive, signal: this.#signal });
     const { bytes } = await this.orNamed(name, download);
+    this.#fetched += bytes.length;
+    if (this.#fetched > mostBytes)
+      throw packageError("TOO_LARGE", name, `with it, more than ${mostBytes} bytes are fetched`);
     const actual = sha256Of(bytes);
     if (actual !== sha256) {
       const size = `${Math.ceil(bytes.length / kibibyte)} KiB`;

@@ -63,6 +63,17 @@ export class PackageInstaller {
    * @throws SandboxError naming the package and the reason
    */
   async prepare(request: InstallRequest): Promise<PreparedArchive[]> {
+    // What was begun ahead of need ends with the rest.
+    const over = new AbortController();
+    const signal = request.signal ? AbortSignal.any([request.signal, over.signal]) : over.signal;
+    try {
+      return await this.#prepare({ ...request, signal });
+    } finally {
+      over.abort(new Error("the installation is over"));
+    }
+  }
+
+  async #prepare(request: InstallRequest): Promise<PreparedArchive[]> {
     const { signal, onProgress = () => undefined } = request;
     const requirements = parseRequirements(request.requirements);
     if (requirements.length === 0) return [];

@@ -24,8 +24,9 @@ export function normalizeName(name: string): string {
 /** @throws SyntaxError saying what is wrong with it */
 export function parseRequirement(text: string): Requirement {
   const written = text.trim();
+  if (written.length > longestRequirement) throw new SyntaxError(`"${brief(written)}" is too long`);
   const match = /^([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)\s*(?:\[([^\]]*)\])?\s*([^;]*)(?:;(.*))?$/is.exec(written);
-  if (!match || written.length > longestRequirement) throw new SyntaxError(`"${brief(written)}" names no package`);
+  if (!match) throw new SyntaxError(`"${brief(written)}" names no package`);
   const [, name = "", extras = "", conditions = "", marker] = match;
   const isAddress = conditions.startsWith("@");
   const list = isAddress ? "" : conditions.trim().replace(/^\((.*)\)$/s, "$1");

@@ -44,6 +44,7 @@ interface Failure {
 }
 
 const mostTries = 1000;
+const mostPackages = 300;
 const mostNamed = 5;
 
 /**
@@ -128,6 +129,7 @@ class Resolver {
   ): Promise<Choices | Failure> {
     const { environment, target } = this.#options;
     const { version, pin } = candidate;
+    if (choices.size >= mostPackages) return failure(name, [], `it would be one of more than ${mostPackages} packages`);
     const needs = await this.#needsOf(candidate);
     const python = parseVersion(target.python);
     if (python && !satisfies(python, needs.python)) {

@@ -5,7 +5,7 @@ import { listZip, readZip, type ZipEntry } from "./zip.js";
 /** Where packages lie in every sandbox. */
 export const sitePackages = "/usr/local/lib/python3.14/site-packages";
 /** Where their programs lie. */
-export const scriptDirectory = "/usr/local/bin";
+const scriptDirectory = "/usr/local/bin";
 /** Where the libraries of Pyodide's packages lie. */
 const libraryDirectory = "/usr/lib";
 

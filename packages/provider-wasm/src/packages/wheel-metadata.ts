@@ -12,6 +12,8 @@ export interface WheelMetadata {
   readonly extras: readonly string[];
 }
 
+/** Of one package: each may cost a request. */
+const mostRequirements = 1000;
 const longestMetadata = 4 * 1024 * 1024;
 
 /** Reads the text of a `METADATA` file. @throws BadArchive naming the line that is wrong */
@@ -20,9 +22,11 @@ export function parseMetadata(text: string): WheelMetadata {
   const fields = head.replace(/\n[ \t]+/g, " ").split("\n");
   const valuesOf = (name: string) =>
     fields.flatMap((line) => (line.toLowerCase().startsWith(`${name}:`) ? [line.slice(name.length + 1).trim()] : []));
+  const requires = valuesOf("requires-dist");
+  if (requires.length > mostRequirements) throw new BadArchive(`needs ${requires.length} others`);
   try {
     return {
-      requires: valuesOf("requires-dist").map(parseRequirement),
+      requires: requires.map(parseRequirement),
       python: parseSpecifiers(valuesOf("requires-python")[0] ?? ""),
       extras: valuesOf("provides-extra").map(normalizeName),
     };

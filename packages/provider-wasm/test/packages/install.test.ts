@@ -205,6 +205,18 @@ describe("what cannot be installed is refused with its name and the reason:", ()
     expect(said).toContain(name);
   });
 
+  it("packages that need others without end", async () => {
+    const names = Array.from({ length: 1001 }, (_, number) => `leaf${number}`);
+    index.add(makeWheel("greedy", "1.0", { requires: names }));
+    expect(await refused(["greedy"])).toMatch(
+      /^INVALID package "greedy": greedy-1\.0-py3-none-any\.whl needs 1001 others/,
+    );
+    for (let number = 0; number < 301; number += 1) {
+      index.add(makeWheel(`chain${number}`, "1.0", { requires: [`chain${number + 1}`] }), { core: true });
+    }
+    expect(await refused(["chain0"])).toMatch(/^INVALID package "chain300": .*more than 300 packages/);
+  });
+
   it("a wheel larger than the disk, before it is unpacked", async () => {
     index.add(makeWheel("huge", "1.0", { files: [{ name: "zeros", content: Buffer.alloc(270_000_000) }] }));
     expect(await refused(["huge"])).toMatch(/^NO_SPACE .*huge-1\.0/);
@@ -335,9 +347,11 @@ describe("a directory of wheels", () => {
   });
 
   it("that is not there is named", async () => {
-    await expect(createSandbox(provider({ wheelDir: "/nonexistent" }), { packages: ["leaf"] })).rejects.toMatchObject({
+    await expect(
+      createSandbox(provider({ wheelDir: "/proc/no-wheels" }), { packages: ["leaf"] }),
+    ).rejects.toMatchObject({
       code: "INVALID",
-      message: expect.stringContaining("/nonexistent"),
+      message: expect.stringContaining("/proc/no-wheels"),
     });
   });
 });
