@@ -32,9 +32,9 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 /** Waits until processes have come up and have nothing to do. */
-async function idle(pids: readonly number[]): Promise<void> {
+async function idle(pids: () => readonly number[]): Promise<void> {
   const ticks = () =>
-    pids.map((pid) => {
+    pids().map((pid) => {
       const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
       return Number(fields[11]) + Number(fields[12]);
     });
@@ -124,11 +124,9 @@ describe.runIf(process.platform === "linux")("a pool", () => {
     const first = await claim(provider);
     await first.sandbox.destroy();
     await until(() => children().filter((pid) => !before.has(pid)).length === 2);
-    const holders = children()
-      .filter((pid) => !before.has(pid))
-      .map((pid) => Number(innermost(`${pid}`)));
+    const holders = () => children().flatMap((pid) => (before.has(pid) ? [] : [Number(innermost(`${pid}`))]));
     await idle(holders);
-    const [dead = 0, still = 0] = holders;
+    const [dead = 0, still = 0] = holders();
     process.kill(still, "SIGSTOP");
     process.kill(dead, "SIGKILL");
     const { sandbox } = await claim(provider);
