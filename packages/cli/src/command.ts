@@ -14,6 +14,8 @@ export interface OptionSpec {
 /** What a command was called with, checked against its table. */
 export interface Invocation {
   readonly values: Readonly<Record<string, string | true>>;
+  /** Of options that take a value: all that were given, in their order. */
+  readonly every: Readonly<Record<string, readonly string[]>>;
   readonly positionals: readonly string[];
   /** Everything after `--`. */
   readonly rest: readonly string[];

@@ -23,15 +23,19 @@ export function parseCommandLine(command: CommandSpec, args: readonly string[]):
     tokens: true,
   });
   const values: Record<string, string | true> = {};
+  const every: Record<string, string[]> = {};
   const positionals: string[] = [];
   for (const token of tokens) {
     if (token.kind === "positional") positionals.push(token.value);
-    if (token.kind === "option") values[token.name] = checkOption(command, token, values);
+    if (token.kind !== "option") continue;
+    const value = checkOption(command, token, values);
+    values[token.name] = value;
+    if (value !== true) every[token.name] = [...(every[token.name] ?? []), value];
   }
   const extra = positionals[command.maxPositionals];
   if (extra !== undefined) throw tooMany(command, extra);
   if (rest.length > 0 && !command.takesRest) throw tooMany(command, rest[0] ?? "");
-  return { values, positionals, rest, args };
+  return { values, every, positionals, rest, args };
 }
 
 function checkOption(

@@ -1,4 +1,4 @@
-import { type Feature, requireFeature } from "./capabilities.js";
+import { type Capabilities, type Feature, requireFeature } from "./capabilities.js";
 import { unlessAborted } from "./deadline.js";
 import { SandboxError } from "./errors.js";
 import { type CreateOptions, checkOptions } from "./options.js";
@@ -79,7 +79,7 @@ function requireWhatIsAsked<Native>(provider: Provider<Native>, options: CreateO
     [options.packages?.length || undefined, "packages", "packages"],
     [options.snapshot, "snapshot", "snapshot"],
     [options.files, "files", "files"],
-    [network, networkFeature(network), "network"],
+    [network, networkFeature(network, provider.capabilities), "network"],
   ];
   for (const [value, feature, option] of asked) {
     if (value !== undefined) requireFeature(provider, feature, `option "${option}"`);
@@ -93,7 +93,9 @@ function requireWhatIsAsked<Native>(provider: Provider<Native>, options: CreateO
   }
 }
 
-function networkFeature(network: CreateOptions["network"]): Feature {
+function networkFeature(network: CreateOptions["network"], { features }: Capabilities): Feature {
+  // Where packages are installed from outside the sandbox, they are all of the network that it needs.
+  if (network === "packages" && features.packages) return "packages";
   if (network === "full") return "network.full";
   return network === "none" || network === undefined ? "network.none" : "network.allowlist";
 }

@@ -23,7 +23,14 @@ export { type AttachSandboxOptions, attachSandbox, createSandbox } from "./creat
 export { unlessAborted } from "./deadline.js";
 export { type Deferred, deferred } from "./deferred.js";
 export { defineProvider, type ProviderDefinition } from "./define-provider.js";
-export { type ErrorCode, errorCodes, SandboxError, type SandboxErrorDetails, toSandboxError } from "./errors.js";
+export {
+  type ErrorCode,
+  errorCodes,
+  messageOf,
+  SandboxError,
+  type SandboxErrorDetails,
+  toSandboxError,
+} from "./errors.js";
 export type { Captured, EndReason, ExecResult } from "./exec.js";
 export type { Files, ReadFileOptions, WriteFileOptions } from "./files.js";
 export { loadJavaScript, loadTypeScript, type PrepareCell } from "./kernel/javascript-source.js";

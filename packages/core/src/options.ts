@@ -24,7 +24,10 @@ export interface Lifetime {
   readonly detached?: boolean | undefined;
 }
 
-/** What is asked of the network: nothing, named hosts, package indexes only, or everything. */
+/**
+ * What is asked of the network: nothing, named hosts, package indexes only, or everything. With `packages`, code in the
+ * sandbox may install packages; with nothing, only the creator may, by the option of that name.
+ */
 export type NetworkPolicy = "none" | "full" | "packages" | { readonly allow: readonly string[] };
 
 /** What `approve` is asked about: exactly what is going to run. Input (`stdin`) is not part of it. */
@@ -62,6 +65,10 @@ export interface CreateOptions<Native = unknown> {
   readonly ports?: readonly number[] | undefined;
   /** Files by path, written before the first command. */
   readonly files?: Readonly<Record<string, Data>> | undefined;
+  /**
+   * Packages of the language of the template, installed before the first command and needing no network of the
+   * sandbox: for Python, requirements such as `requests[socks]>=2,<3`.
+   */
   readonly packages?: readonly string[] | undefined;
   /** Id of a snapshot to start from. */
   readonly snapshot?: string | undefined;

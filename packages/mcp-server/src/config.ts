@@ -19,6 +19,10 @@ const defaults = z.strictObject({
     .union([z.enum(["none", "full", "packages"]), z.strictObject({ allow: z.array(name) })])
     .meta({ description: "What sandboxes may reach; default none." })
     .optional(),
+  packages: z
+    .array(name)
+    .meta({ description: "Packages that each sandbox has from the beginning, as pip names them: requests==2.*" })
+    .optional(),
   env: z.record(z.string().min(1), z.string()).meta({ description: "Environment inside each sandbox." }).optional(),
 });
 

@@ -21,6 +21,7 @@ export const wasmCapabilities = capabilities({
     "kernel.javascript": "native",
     "kernel.interrupt": "native",
     "network.none": "native",
+    packages: "native",
     "resources.memory": "native",
     "resources.disk": "native",
     "lifetime.ttl": "native",

@@ -8,16 +8,21 @@ import { type HardeningLevel, startHardened } from "./hardening/hardening.js";
 import { Heartbeat } from "./heartbeat.js";
 import { mostMemoryMiB } from "./memory-limits.js";
 import { nodeFlags } from "./node-flags.js";
+import type { PreparedArchive } from "./packages/wheel-layout.js";
 import type {
   CallName,
   Calls,
   ChildOptions,
   FromChild,
+  HostCommandResult,
   JobExit,
   OutputStream,
   SandboxSettings,
   ToChild,
 } from "./protocol.js";
+
+/** Carries out commands of the caller's process, such as `pip`, for guests. Never rejects. */
+export type CommandHandler = (argv: readonly string[], cwd: string) => Promise<HostCommandResult>;
 
 /** Who is told what one job does. */
 export interface JobObserver {
@@ -42,8 +47,6 @@ const longestStartMs = 60_000;
 /** How a child is started. */
 export interface StartOptions {
   readonly hardening: HardeningLevel;
-  /** The most that its files will take, in MiB. */
-  readonly diskMiB: number;
   readonly signal?: AbortSignal | undefined;
   /** True: its start does not keep the caller's program alive. */
   readonly background?: boolean | undefined;
@@ -66,6 +69,8 @@ export class SandboxChild {
   #stderr = "";
   #lost: string | undefined;
   #ending = false;
+  /** Carries out a command that a guest asks for. */
+  #onCommand: CommandHandler | undefined;
   #onReady: ((cached: boolean) => void) | undefined;
   #cached = false;
   /** Resolves when the process is gone. */
@@ -106,12 +111,12 @@ export class SandboxChild {
   static start(
     artifacts: Artifacts,
     options: ChildOptions,
-    { hardening, diskMiB, ...start }: StartOptions,
+    { hardening, ...start }: StartOptions,
   ): Promise<SandboxChild> {
     const readable = options.codeCache === undefined ? [] : [options.codeCache];
     const flags = nodeFlags(artifacts, readable);
     const program = [process.execPath, ...flags, join(artifacts.directory, "child.mjs"), JSON.stringify(options)];
-    const dataMiB = mostMemoryMiB(options.maxWorkers + options.warmWorkers, options.memoryMiB, diskMiB);
+    const dataMiB = mostMemoryMiB(options.maxWorkers + options.warmWorkers, options.memoryMiB, options.diskMiB);
     const launch = { command: program, artifacts, readable, dataMiB };
     return startHardened(hardening, launch, (command) => SandboxChild.#start(command, start));
   }
@@ -211,6 +216,18 @@ export class SandboxChild {
     this.#holdLoop();
   }
 
+  /** Who carries out what guests ask for. */
+  onCommand(handler: CommandHandler): void {
+    this.#onCommand = handler;
+  }
+
+  /** Unpacks packages into the sandbox, each whole or not at all. @throws SandboxError `NO_SPACE`, `INVALID` */
+  async install(archives: readonly PreparedArchive[]): Promise<void> {
+    for (const archive of archives) {
+      await this.call("install", [archive], { operation: "packages", subject: archive.filename });
+    }
+  }
+
   /** Ends the process at once and everything in it. */
   async destroy(): Promise<void> {
     this.#process.kill("SIGKILL");
@@ -249,6 +266,9 @@ export class SandboxChild {
         call?.reject(childError(message.errno, message.message, call.context));
         break;
       }
+      case "command":
+        void this.#command(message);
+        break;
       case "output":
         this.#jobs.get(message.job)?.output(message.stream, message.bytes);
         break;
@@ -259,6 +279,12 @@ export class SandboxChild {
         break;
       }
     }
+  }
+
+  async #command({ id, argv, cwd }: Extract<FromChild, { type: "command" }>): Promise<void> {
+    const nobody = { exitCode: 127, stdout: "", stderr: `${argv[0]}: not found\n` };
+    const result = (await this.#onCommand?.(argv, cwd)) ?? nobody;
+    if (this.#lost === undefined) this.#send({ type: "commandDone", id, result });
   }
 
   #take(id: number): PendingCall | undefined {

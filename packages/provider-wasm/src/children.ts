@@ -9,10 +9,16 @@ import { codeCacheName } from "./code-cache/code-cache.js";
 import { codeCacheDirectory } from "./code-cache/directory.js";
 import { lostError, refusal } from "./errors.js";
 import type { WasmOptions } from "./options.js";
+import type { PreparedArchive } from "./packages/wheel-layout.js";
 import type { ChildOptions, SandboxSettings } from "./protocol.js";
 
 /** What is fixed when a child starts, and so tells one kind of pooled child from another. */
-type Birth = Pick<ChildOptions, "memoryMiB"> & Pick<SandboxSettings, "diskMiB">;
+type Birth = Pick<ChildOptions, "memoryMiB"> & Pick<SandboxSettings, "diskMiB"> & Packed;
+
+/** Packages that are there from the beginning. */
+interface Packed {
+  readonly packages: readonly PreparedArchive[];
+}
 
 /** What a sandbox needs of its child. */
 interface ChildRequest extends Birth, SandboxSettings {
@@ -34,7 +40,8 @@ export class Children {
     if (!options.pool) return;
     this.#pool = new Pool({
       size: options.pool.size,
-      keyOf: ({ memoryMiB, diskMiB }) => `${memoryMiB}/${diskMiB}`,
+      keyOf: ({ memoryMiB, diskMiB, packages }) =>
+        [memoryMiB, diskMiB, ...packages.map(({ sha256 }) => sha256)].join("/"),
       make: (birth, signal) => this.#start(birth, signal, true),
       gone: (child) => child.exited,
       dispose: (child) => child.destroy(),
@@ -43,10 +50,11 @@ export class Children {
   }
 
   /** A child that nobody has used: from the pool, or a new one. */
-  async take({ sandboxId, memoryMiB, diskMiB, workdir, signal, onProgress }: ChildRequest): Promise<SandboxChild> {
+  async take(request: ChildRequest): Promise<SandboxChild> {
+    const { sandboxId, memoryMiB, diskMiB, packages, workdir, signal, onProgress } = request;
     const settings = { diskMiB, workdir };
     // The quota is set at the claim; at birth only what it can be at most counts.
-    const birth = { memoryMiB, diskMiB: Math.max(diskMiB, this.#usual.diskMiB) };
+    const birth = { memoryMiB, diskMiB: Math.max(diskMiB, this.#usual.diskMiB), packages };
     for (;;) {
       const pooled = await this.#pool?.claim(birth, signal);
       if (!pooled) break;
@@ -63,18 +71,31 @@ export class Children {
     await this.#pool?.drain();
   }
 
-  async #start(
+  async #start(birth: Birth, signal: AbortSignal | undefined, background = false): Promise<SandboxChild> {
+    const child = await this.#startEmpty(birth, signal, background);
+    try {
+      await child.install(birth.packages);
+      signal?.throwIfAborted();
+      return child;
+    } catch (error) {
+      await child.destroy();
+      throw error;
+    }
+  }
+
+  async #startEmpty(
     { memoryMiB, diskMiB }: Birth,
     signal: AbortSignal | undefined,
-    background = false,
+    background: boolean,
   ): Promise<SandboxChild> {
-    const start = { signal, background, diskMiB, hardening: this.#options.hardening ?? "auto" };
+    const start = { signal, background, hardening: this.#options.hardening ?? "auto" };
     const artifacts = findArtifacts();
     const options: ChildOptions = {
       pyodide: artifacts.pyodide,
       quickjs: artifacts.quickjs,
       artifacts: artifacts.directory,
       memoryMiB,
+      diskMiB,
       maxWorkers: maxConcurrentExec,
       warmWorkers: this.#options.warmWorkers ?? 1,
       warmFirst: background,

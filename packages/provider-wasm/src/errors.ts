@@ -11,6 +11,7 @@ const codes: Readonly<Record<string, { readonly code: ErrorCode; readonly text: 
   ENOTDIR: { code: "NOT_DIRECTORY", text: "a part of the path is not a directory" },
   EISDIR: { code: "IS_DIRECTORY", text: "it is a directory" },
   EACCES: { code: "PERMISSION", text: "the interpreter keeps this path to itself" },
+  EBADMSG: { code: "INVALID", text: "the archive is damaged" },
   EBUSY: { code: "PERMISSION", text: "it is the root of the file system" },
   ENOSPC: { code: "NO_SPACE", text: "the disk of the sandbox is full: remove files, or create with more diskMiB" },
   EFBIG: { code: "TOO_LARGE", text: "no file can be that large" },

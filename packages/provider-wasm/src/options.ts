@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { packagesSchema } from "./packages/options.js";
 
 /** Options of the provider itself, for config files and programs alike. */
 export const optionsSchema = z
@@ -19,6 +20,7 @@ export const optionsSchema = z
       description:
         "Isolation by the operating system besides: the strongest that works (auto, the default), none (portable), or fail without (required)",
     }),
+    packages: packagesSchema.optional(),
     codeCache: z
       .union([z.literal(false), z.string().min(1)])
       .optional()

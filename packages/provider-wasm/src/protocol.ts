@@ -1,4 +1,5 @@
 import type { FileInfo, ListFilesOptions, ProcessExit, ProviderCell, WriteOptions } from "@sandkit/core";
+import type { PreparedArchive } from "./packages/wheel-layout.js";
 
 /** What runs guest code. */
 export type Interpreter = "python" | "javascript" | "shell";
@@ -19,6 +20,8 @@ export type Job =
 
 /** Where and with what it runs. */
 export interface JobPlace {
+  /** Whether what the code imports and the sandbox lacks is installed first. */
+  readonly autoInstall: boolean;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -46,6 +49,11 @@ export interface Calls {
   /** Ends a job at once; answered when its worker is gone. */
   end: { args: [id: string]; result: null };
 
+  /** Unpacks the files of a package to their places. */
+  install: { args: [archive: PreparedArchive]; result: null };
+  /** Removes a package by its normalised name; false when it is not there. */
+  uninstall: { args: [name: string]; result: boolean };
+
   stat: { args: [path: string, followLinks: boolean]; result: FileRecord };
   list: { args: [path: string, options: ListFilesOptions]; result: FileRecord[] };
   mkdir: { args: [path: string]; result: null };
@@ -70,6 +78,8 @@ export type ToChild =
   | { readonly type: "call"; readonly id: number; readonly name: CallName; readonly args: readonly unknown[] }
   /** The consumer has taken so many bytes of a stream. */
   | { readonly type: "taken"; readonly job: string; readonly stream: OutputStream; readonly bytes: number }
+  /** How a command ended that the child asked for. */
+  | { readonly type: "commandDone"; readonly id: number; readonly result: HostCommandResult }
   /** To be answered with `pong` at once. */
   | { readonly type: "ping" };
 
@@ -81,7 +91,16 @@ export type FromChild =
   | { readonly type: "result"; readonly id: number; readonly value: unknown }
   | { readonly type: "failure"; readonly id: number; readonly errno: string; readonly message: string }
   | { readonly type: "output"; readonly job: string; readonly stream: OutputStream; readonly bytes: Uint8Array }
-  | { readonly type: "ended"; readonly job: string; readonly exit: JobExit };
+  | { readonly type: "ended"; readonly job: string; readonly exit: JobExit }
+  /** A guest asks for a command of the caller's process, such as `pip`; answered with `commandDone`. */
+  | { readonly type: "command"; readonly id: number; readonly argv: readonly string[]; readonly cwd: string };
+
+/** What a command has done that the caller's process carries out. */
+export interface HostCommandResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 export type OutputStream = "stdout" | "stderr";
 
@@ -100,6 +119,8 @@ export interface ChildOptions {
   /** Directory of our built files. */
   readonly artifacts: string;
   readonly memoryMiB: number;
+  /** The most that its files will take. */
+  readonly diskMiB: number;
   readonly maxWorkers: number;
   readonly warmWorkers: number;
   /** True: it is ready only when its warm interpreters are. */

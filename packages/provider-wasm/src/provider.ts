@@ -14,6 +14,8 @@ import { providerName, refusal } from "./errors.js";
 import { describeRefused, describeWall, findHardening, hardeningFix } from "./hardening/hardening.js";
 import { permissionFlag } from "./node-flags.js";
 import { optionsSchema, type WasmOptions } from "./options.js";
+import type { PackageInstaller } from "./packages/installer.js";
+import { parseRequirements } from "./packages/parse-requirements.js";
 import { WasmSession } from "./session.js";
 
 /** One kind of sandbox, which has all of them. */
@@ -32,19 +34,31 @@ export function wasm(options: WasmOptions = {}): Provider {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success) throw refusal("INVALID", `options of wasm(): ${describeIssues(parsed.error)}`, "wasm");
   const { memoryMiB = defaultMemoryMiB, diskMiB = defaultDiskMiB } = parsed.data;
-  const children = new Children(parsed.data, { memoryMiB, diskMiB });
+  const children = new Children(parsed.data, { memoryMiB, diskMiB, packages: [] });
+  let loading: Promise<PackageInstaller> | undefined;
+  const installer = () => {
+    loading ??= loadInstaller(parsed.data.packages);
+    return loading;
+  };
   const registry = new SessionRegistry(providerName);
   const start = async (sandboxId: string, create: CreateOptions) => {
     const { workdir = defaultWorkdir, resources, signal, onProgress } = create;
+    const { packages: requirements = [] } = create;
+    const prepared = { requirements, network: true, signal, onProgress };
+    const packages = requirements.length > 0 ? await (await installer()).prepare(prepared) : [];
     const child = await children.take({
       sandboxId,
       memoryMiB: resources?.memoryMiB ?? memoryMiB,
       diskMiB: resources?.diskMiB ?? diskMiB,
+      packages,
       workdir,
       signal,
       onProgress,
     });
-    return new WasmSession(sandboxId, workdir, child, create);
+    return new WasmSession(sandboxId, workdir, child, create, {
+      installer,
+      autoInstall: parsed.data.packages?.autoInstall ?? false,
+    });
   };
   return defineProvider({
     name: providerName,
@@ -58,7 +72,14 @@ export function wasm(options: WasmOptions = {}): Provider {
   });
 }
 
-function validate({ template, image, resources, workdir, native }: CreateOptions): void {
+/** Loaded when the first package is asked for: it brings the whole of TLS along. */
+async function loadInstaller(options: WasmOptions["packages"]): Promise<PackageInstaller> {
+  const { PackageInstaller } = await import("./packages/installer.js");
+  return new PackageInstaller(options);
+}
+
+function validate({ template, image, resources, workdir, packages = [], native }: CreateOptions): void {
+  parseRequirements(packages);
   if (image !== undefined) {
     throw refusal("UNSUPPORTED", 'option "image": there are no images in WebAssembly: use template "python"', "create");
   }

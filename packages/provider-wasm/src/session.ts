@@ -1,7 +1,9 @@
+import { posix } from "node:path";
 import {
   type CreateOptions,
   type KernelLanguage,
   type KernelOptions,
+  messageOf,
   type ProviderKernel,
   type ProviderProcess,
   type ProviderSession,
@@ -15,14 +17,28 @@ import { providerName } from "./errors.js";
 import { wasmFiles } from "./files.js";
 import { loadCells } from "./javascript-cells.js";
 import { type KernelKind, WasmKernel } from "./kernel.js";
+import { CommandProcess } from "./packages/command-process.js";
+import type { PackageInstaller } from "./packages/installer.js";
+import { type PipContext, pipArguments, runPip } from "./packages/pip.js";
+import { SandboxPackages } from "./packages/sandbox-packages.js";
 import { WasmProcess } from "./process.js";
-import type { Interpreter, Job } from "./protocol.js";
+import type { HostCommandResult, Interpreter, Job } from "./protocol.js";
 
 /** Names by which the interpreters are started, with or without the directory. */
 const programs: Readonly<Record<Exclude<Interpreter, "shell">, RegExp>> = {
   python: /^(?:\/usr\/bin\/|\/usr\/local\/bin\/|\/bin\/)?python(?:3(?:\.14)?)?$/,
   javascript: /^(?:\/usr\/bin\/|\/usr\/local\/bin\/|\/bin\/)?node$/,
 };
+/** Of a file of requirements, in bytes. */
+const longestRequirements = 1024 * 1024;
+const longestCommandMs = 5 * 60_000;
+
+/** Where a sandbox gets packages from. */
+export interface Packaging {
+  readonly installer: () => Promise<PackageInstaller>;
+  /** Whether what code imports is installed unasked. */
+  readonly autoInstall: boolean;
+}
 
 /** One sandbox: its child process, and what core may do with it. */
 export class WasmSession implements ProviderSession {
@@ -32,21 +48,37 @@ export class WasmSession implements ProviderSession {
   readonly files: ProviderSession["files"];
   readonly #child: SandboxChild;
   readonly #options: CreateOptions;
+  readonly #packages: SandboxPackages;
+  readonly #autoInstall: boolean;
   readonly #createdAt = new Date();
   #nextJob = 1;
 
-  constructor(id: string, workdir: string, child: SandboxChild, options: CreateOptions) {
+  constructor(
+    id: string,
+    workdir: string,
+    child: SandboxChild,
+    options: CreateOptions,
+    { installer, autoInstall }: Packaging,
+  ) {
     this.ref = { provider: providerName, id };
     this.workdir = workdir;
     this.#child = child;
     this.#options = options;
     this.files = wasmFiles(child);
+    this.#packages = new SandboxPackages(child, installer, options.network === "packages");
+    this.#autoInstall = autoInstall;
+    child.onCommand((argv, cwd) => this.#command(argv, cwd));
   }
 
   async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
     const [program = "", ...args] = command;
     const cwd = options.cwd ?? this.workdir;
     const id = `process-${this.#nextJob++}`;
+    const pip = pipArguments(command);
+    if (pip) {
+      await this.#checkDirectory(cwd);
+      return new CommandProcess(id, options.mergeStderr ?? false, (io) => runPip(pip, { ...io, ...this.#pipIn(cwd) }));
+    }
     const interpreter = interpreterOf(program);
     const process = new WasmProcess(this.#child, id, this.ref.id, interpreter);
     const { mergeStderr = false, stdin } = options;
@@ -107,7 +139,8 @@ export class WasmSession implements ProviderSession {
     const giveUp = () => void this.#child.call("end", [id], what).catch(() => undefined);
     signal?.addEventListener("abort", giveUp);
     try {
-      const pid = await this.#child.call("start", [id, job, { cwd, env: this.#environment(env) }], what);
+      const place = { cwd, env: this.#environment(env), autoInstall: this.#autoInstall };
+      const pid = await this.#child.call("start", [id, job, place], what);
       signal?.throwIfAborted();
       return pid;
     } catch (error) {
@@ -128,6 +161,54 @@ export class WasmSession implements ProviderSession {
       ...this.#options.env,
       ...env,
     };
+  }
+
+  /** What `pip` works on, for one that runs in this directory. */
+  #pipIn(cwd: string): Omit<PipContext, "write" | "signal"> {
+    const readText = async (path: string) => {
+      const stream = await this.files.read(posix.resolve(cwd, path), { length: longestRequirements });
+      return new Response(stream).text();
+    };
+    return { packages: this.#packages, readText };
+  }
+
+  /** A command of ours that a guest asks for. */
+  async #command(argv: readonly string[], cwd: string): Promise<HostCommandResult> {
+    const written = { stdout: "", stderr: "" };
+    const write: PipContext["write"] = (stream, text) => {
+      written[stream] += text;
+    };
+    const signal = AbortSignal.timeout(longestCommandMs);
+    const context = { ...this.#pipIn(cwd), write, signal };
+    try {
+      const exitCode = await this.#runCommand(argv, context);
+      return { exitCode, ...written };
+    } catch (error) {
+      return { exitCode: 1, ...written, stderr: `${written.stderr}ERROR: ${messageOf(error)}\n` };
+    }
+  }
+
+  async #runCommand(argv: readonly string[], context: PipContext): Promise<number> {
+    if (argv[0] === "import") {
+      const name = await this.#packages.packageOf(argv[1] ?? "");
+      return runPip(["install", name], context);
+    }
+    const pip = pipArguments(argv);
+    if (pip) return runPip(pip, context);
+    context.write("stderr", `${argv[0]}: not found\n`);
+    return 127;
+  }
+
+  async #checkDirectory(cwd: string): Promise<void> {
+    const what = { operation: "spawn", subject: cwd };
+    const place = await this.#child.call("stat", [cwd, true], what);
+    if (place.type !== "directory") {
+      throw new SandboxError("NOT_DIRECTORY", `spawn: cwd ${JSON.stringify(cwd)} is not a directory`, {
+        provider: providerName,
+        operation: "spawn",
+        sandboxId: this.ref.id,
+      });
+    }
   }
 }
 

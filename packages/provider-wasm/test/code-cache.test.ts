@@ -33,12 +33,13 @@ async function takes(codeCache: string): Promise<boolean> {
       quickjs: artifacts.quickjs,
       artifacts: artifacts.directory,
       memoryMiB: 512,
+      diskMiB: 256,
       maxWorkers: 1,
       warmWorkers: 1,
       warmFirst: true,
       codeCache,
     },
-    { hardening: "portable", diskMiB: 256 },
+    { hardening: "portable" },
   );
   await child.destroy();
   return child.cached;

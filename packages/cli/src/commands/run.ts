@@ -18,6 +18,11 @@ export const runCommand: CommandSpec = {
     eval: { short: "e", value: "CODE", description: "run this code; like python3 -c, it shows what it prints" },
     language: { value: "NAME", description: "default: by the name of FILE, else python", choices: languageNames },
     timeout: { value: "SECONDS", description: "end the program and all it started after this time; default: none" },
+    with: {
+      value: "PACKAGE",
+      description: "install this package first, as pip names it (requests==2.*); may be given more than once",
+      repeatable: true,
+    },
     template: {
       value: "NAME",
       description: "starting image: python, node, data, …; default: the language's, where the provider has it",
@@ -28,6 +33,7 @@ export const runCommand: CommandSpec = {
   examples: [
     { command: "sandkit run -e 'print(2**100)'", shows: "1267650600228229401496703205376" },
     { command: "sandkit run report.py --timeout 10 < sales.csv", shows: "the program reads sales.csv from stdin" },
+    { command: "sandkit run --with rich table.py", shows: "a package of Python, installed before the program starts" },
     { command: "sandkit run --provider docker app.ts", shows: "TypeScript in a container; .js, .go, .rs and .sh too" },
     { command: "sandkit run report.py -- --year 2026", shows: "arguments for the program" },
   ],

@@ -21,13 +21,14 @@ import { withStartingImage } from "./starting-image.js";
 
 /** `sandkit run`: one program in one sandbox; resolves with the exit code. */
 export async function runProgram(invocation: Invocation): Promise<number> {
-  const { values } = invocation;
+  const { values, every } = invocation;
   const timeoutMs = parseSeconds("timeout", values.timeout);
   const program = await readProgram(invocation);
   const interrupts = new Interrupts();
   try {
     const choice = await chooseProvider(values);
-    const options = withStartingImage(choice.provider, choice.defaults, values, program.language);
+    const image = withStartingImage(choice.provider, choice.defaults, values, program.language);
+    const options = withPackages(image, every.with ?? []);
     const settings = { timeoutMs, json: values.json === true, quiet: values.quiet === true };
     return await runOn(choice.provider, options, program, settings, interrupts);
   } catch (error) {
@@ -39,6 +40,10 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   } finally {
     interrupts[Symbol.dispose]();
   }
+}
+
+function withPackages(options: CreateOptions, packages: readonly string[]): CreateOptions {
+  return packages.length === 0 ? options : { ...options, packages: [...(options.packages ?? []), ...packages] };
 }
 
 async function runOn(

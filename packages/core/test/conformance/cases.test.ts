@@ -20,10 +20,11 @@ const groups = [
   "concurrency",
   "resources",
   "network",
+  "packages",
 ];
 
 /** Features whose proof needs what no provider has yet. */
-const withoutCases: readonly Feature[] = ["files.watch", "network.allowlist", "packages", "git", "resources.cpu"];
+const withoutCases: readonly Feature[] = ["files.watch", "network.allowlist", "git", "resources.cpu"];
 
 const duplicates = (values: readonly string[]) => values.filter((value, index) => values.indexOf(value) !== index);
 

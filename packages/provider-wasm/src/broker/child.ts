@@ -2,12 +2,16 @@
  * Entry of the child process: one sandbox. Its main thread is the broker, which owns the files and speaks with the
  * caller's process; guest code runs in worker threads only. The process ends with its parent.
  */
+
+import { sitePackages } from "../packages/wheel-layout.js";
 import type { CallName, Calls, ChildOptions, FromChild, ToChild } from "../protocol.js";
 import { loadAssets } from "./assets.js";
 import { collectGarbage } from "./collect-garbage.js";
 import { FileError } from "./file-error.js";
 import { FileSystem } from "./filesystem.js";
+import { HostCommands } from "./host-commands.js";
 import { HostFiles } from "./host-files.js";
+import { installArchive, uninstallPackage } from "./install-archive.js";
 import type { Job, JobListener } from "./job.js";
 import { Jobs } from "./jobs.js";
 import { watchMemory } from "./limits.js";
@@ -18,7 +22,7 @@ type Handlers = {
 };
 
 const mebibyte = 1024 * 1024;
-const directories = ["/workspace", "/app", "/tmp", "/tools", "/home/user"];
+const directories = ["/workspace", "/app", "/tmp", "/tools", "/home/user", sitePackages];
 
 // Nothing may outlive the caller, however busy the workers are.
 const end = () => process.kill(process.pid, "SIGKILL");
@@ -29,17 +33,19 @@ if (!process.connected) end();
 process.on("SIGINT", () => undefined);
 
 const options = JSON.parse(process.argv[2] ?? "{}") as ChildOptions;
-const files = new FileSystem(mebibyte);
+const files = new FileSystem(options.diskMiB * mebibyte);
 for (const path of directories) ensureDirectory(files, path);
 ensureDirectory(files, "/tmp").mode = 0o1777;
 
 const hostFiles = new HostFiles(files);
+const commands = new HostCommands(send);
 const jobs = new Jobs(options, files, listen);
 const { assets, caches, cached } = loadAssets(options);
 jobs.supply(assets, caches);
 watchMemory(jobs, options.memoryMiB, () => files.quota.used);
 process.on("message", (message: ToChild) => {
   if (message.type === "ping") send({ type: "pong" });
+  else if (message.type === "commandDone") commands.done(message.id, message.result);
   else if (message.type === "taken") jobs.get(message.job)?.taken(message.stream, message.bytes);
   else void answer(message);
 });
@@ -49,10 +55,11 @@ if (options.warmFirst) {
 }
 send({ type: "ready", cached });
 
-function listen(id: string): Omit<JobListener, "started"> {
+function listen(id: string): Omit<JobListener, "started" | "released"> {
   return {
     output: (stream, bytes) => send({ type: "output", job: id, stream, bytes }),
     ended: (exit) => send({ type: "ended", job: id, exit }),
+    command: (argv, cwd) => commands.run(argv, cwd),
   };
 }
 
@@ -82,6 +89,7 @@ function handlers(): Handlers {
     claim: ({ diskMiB, workdir }) =>
       done(() => {
         files.quota.limit = diskMiB * mebibyte;
+        if (files.quota.used > files.quota.limit) throw new FileError("ENOSPC", "its packages");
         ensureDirectory(files, workdir);
       }),
     start: (id, job, place) => jobs.start(id, job, place),
@@ -95,6 +103,8 @@ function handlers(): Handlers {
     },
     interrupt: (id) => onJob(id, (job) => job.interrupt()),
     end: (id) => onJob(id, (job) => job.end({ exitCode: null, signal: "SIGKILL" })),
+    install: (archive) => done(() => installArchive(files, archive)),
+    uninstall: (name) => uninstallPackage(files, name),
     stat: (path, follow) => hostFiles.stat(path, follow),
     list: (path, listing) => hostFiles.list(path, listing),
     mkdir: (path) => done(() => hostFiles.mkdir(path)),

@@ -15,6 +15,7 @@ export type Errno =
   | "EFBIG"
   | "EXDEV"
   | "E2BIG"
+  | "EBADMSG"
   | "ESTALE";
 
 /** A failure of the broker's file system. `ESTALE` stands for a file that changed against `ifModifiedAt`. */

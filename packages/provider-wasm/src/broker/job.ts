@@ -1,6 +1,6 @@
 import type { ProviderCell } from "@sandkit/core";
 import type { LinkRequest } from "../link.js";
-import type { JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
+import type { HostCommandResult, JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
 import { readCellResult } from "./cell-result.js";
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
@@ -13,7 +13,7 @@ import { endsByDefault, signalNumber } from "./signal-numbers.js";
 
 /** Longest JSON of a call that ends no cell: two paths, each character escaped. */
 const longestArgs = 64 * 1024;
-/** That of a call that starts a program, with its arguments and environment. */
+/** That of a call that starts a program or a command, with its arguments and environment. */
 const longestSpawn = 2 * 1024 * 1024;
 const signals = new Set(Array.from({ length: 64 }, (_, index) => index + 1));
 
@@ -23,8 +23,10 @@ export interface JobListener {
   started(): void;
   output(stream: OutputStream, bytes: Uint8Array): void;
   ended(exit: JobExit): void;
+  /** Has the caller's process carry out a command, such as `pip`. */
+  command(argv: readonly string[], cwd: string): Promise<HostCommandResult>;
   /** The interpreter is done with this job and waits for another. */
-  released?(worker: GuestWorker): void;
+  released(worker: GuestWorker): void;
 }
 
 /** One call of the interpreter. */
@@ -64,6 +66,8 @@ export class Job {
   #asked = false;
   /** The kernel's question for its next cell. */
   #asking: { readonly timer: NodeJS.Timeout | undefined } | undefined;
+  /** Ends the interpreter's wait for a command of the caller's process. */
+  #endCommand: ((result: HostCommandResult) => void) | undefined;
 
   constructor(
     pid: number,
@@ -122,6 +126,7 @@ export class Job {
     if (name !== "SIGKILL" && this.#worker?.listening && this.#caught.has(number)) {
       this.#worker.signal(number);
       this.#input.interrupt();
+      this.#endCommand?.(interruptedCommand);
     } else if (endsByDefault(name)) {
       this.end({ exitCode: null, signal: name });
     }
@@ -176,7 +181,7 @@ export class Job {
     }
     const file = operation.startsWith("fs.");
     const spawn = operation === "spawn";
-    if (args.length > (spawn ? longestSpawn : longestArgs)) {
+    if (args.length > (spawn || operation === "command" ? longestSpawn : longestArgs)) {
       if (!file && !spawn) throw new Error("its arguments are too long");
       worker.link.reply({ error: spawn ? "E2BIG" : "ENAMETOOLONG" });
       return;
@@ -213,6 +218,17 @@ export class Job {
       if (how === "default") this.#caught.delete(signal);
       else this.#caught.add(signal);
       link.reply(null);
+    },
+    command: ({ worker: { link } }, argv, cwd) => {
+      if (typeof cwd !== "string" || !Array.isArray(argv) || !argv.every((word) => typeof word === "string"))
+        throw new Error("a bad command");
+      const answer = (result: HostCommandResult) => {
+        if (this.#endCommand !== answer) return;
+        this.#endCommand = undefined;
+        link.reply(result);
+      };
+      this.#endCommand = answer;
+      void this.#listener.command(argv, cwd).then(answer);
     },
     exit: ({ worker }, how) => {
       // Unanswered, this call never returns: the guest is at its end before the thread has been taken down.
@@ -252,7 +268,7 @@ export class Job {
         if (this.#ended || this.#exit) return;
         this.#finish({ exitCode: Number(exitCode) & 0xff });
         worker.release();
-        this.#listener.released?.(worker);
+        this.#listener.released(worker);
       });
     },
   };
@@ -350,6 +366,9 @@ const interruption = {
     traceback: "InterruptedError: the cell was interrupted before it began\n",
   },
 } as const;
+
+/** As a shell has it for a program that SIGINT has ended. */
+const interruptedCommand: HostCommandResult = { exitCode: 130, stdout: "", stderr: "" };
 
 function signalled(name: unknown): JobExit {
   return { exitCode: null, signal: typeof name === "string" && signalNumber(name) ? name : "SIGABRT" };

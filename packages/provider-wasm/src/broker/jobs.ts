@@ -16,11 +16,13 @@ const mostShellsKept = 2;
 /** For JavaScript: V8's stack must last longer than the one that QuickJS counts, or it breaks off in the midst of it. */
 const stackSizeMb = 32;
 
+type Observe = (id: string) => Omit<JobListener, "started" | "released">;
+
 /** The programs and kernels of a sandbox: each in a worker of its own, so many programs at a time, the others queued. */
 export class Jobs {
   readonly #options: ChildOptions;
   readonly #files: FileSystem;
-  readonly #observe: (id: string) => Omit<JobListener, "started">;
+  readonly #observe: Observe;
   readonly #jobs = new Map<string, Job>();
   readonly #queue: Job[] = [];
   readonly #warm: Record<Interpreter, GuestWorker[]> = { python: [], javascript: [], shell: [] };
@@ -32,7 +34,7 @@ export class Jobs {
   #nextPid = 2;
 
   /** Starts the threads of the warm workers, which wait for {@link supply}. */
-  constructor(options: ChildOptions, files: FileSystem, observe: (id: string) => Omit<JobListener, "started">) {
+  constructor(options: ChildOptions, files: FileSystem, observe: Observe) {
     this.#options = options;
     this.#files = files;
     this.#observe = observe;
@@ -53,6 +55,7 @@ export class Jobs {
       const { pid } = this.#launch(id, request, place, {
         started: () => resolve(pid),
         output: (stream, bytes) => listener.output(stream, bytes),
+        command: (argv, cwd) => listener.command(argv, cwd),
         ended: (exit) => {
           listener.ended(exit);
           resolve(pid);
@@ -62,7 +65,7 @@ export class Jobs {
   }
 
   /** Queues a job. @throws FileError for its directory */
-  #launch(id: string, request: JobRequest, place: JobPlace, listener: JobListener): Job {
+  #launch(id: string, request: JobRequest, place: JobPlace, listener: Omit<JobListener, "released">): Job {
     if (inodeAt(this.#files, place.cwd).kind !== "directory") throw new FileError("ENOTDIR", place.cwd);
     let programs = 0;
     const job: Job = new Job(
@@ -73,6 +76,7 @@ export class Jobs {
       {
         started: () => listener.started(),
         output: (stream, bytes) => listener.output(stream, bytes),
+        command: (argv, cwd) => listener.command(argv, cwd),
         ended: (exit) => {
           this.#jobs.delete(id);
           listener.ended(exit);
@@ -80,9 +84,11 @@ export class Jobs {
         },
         released: (worker) => this.#keep(worker),
       },
-      (program, where, owner) => {
+      (program, { cwd, env }, owner) => {
         programs += 1;
-        return this.#launch(`${id}/${programs}`, program, where, { ...owner, started: () => undefined });
+        const there = { ...place, cwd, env };
+        const { command } = listener;
+        return this.#launch(`${id}/${programs}`, program, there, { ...owner, command, started: () => undefined });
       },
     );
     this.#jobs.set(id, job);

@@ -1,5 +1,7 @@
 import type { JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
 
+/** What a shell says of where its program runs. */
+type ProgramPlace = Pick<JobPlace, "cwd" | "env">;
 type ProgramRequest = Extract<JobRequest, { kind: "program" }>;
 
 /** A job, as far as the shell that started it may reach. */
@@ -17,7 +19,7 @@ export interface ProgramListener {
 }
 
 /** Starts a job of the same sandbox. @throws FileError for its directory */
-export type StartProgram = (request: ProgramRequest, place: JobPlace, listener: ProgramListener) => StartedProgram;
+export type StartProgram = (request: ProgramRequest, place: ProgramPlace, listener: ProgramListener) => StartedProgram;
 
 /** What a shell is told of a program; the bytes of output go with it. */
 type News = { readonly stream: number; readonly length: number } | { readonly exit: JobExit } | null;
@@ -155,7 +157,7 @@ function isList(value: unknown): value is string[] {
   return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string");
 }
 
-function isPlace(value: unknown): value is JobPlace {
+function isPlace(value: unknown): value is ProgramPlace {
   if (typeof value !== "object" || value === null || !("cwd" in value) || !("env" in value)) return false;
   const { cwd, env } = value;
   return typeof cwd === "string" && typeof env === "object" && env !== null && isTexts(Object.values(env));

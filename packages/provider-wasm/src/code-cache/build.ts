@@ -13,6 +13,7 @@ import { FileSystem } from "../broker/filesystem.js";
 import { GuestFiles } from "../broker/guest-files.js";
 import { ensureDirectory } from "../broker/path-resolver.js";
 import type { HostApi } from "../guest/host-api.js";
+import { sitePackages } from "../packages/wheel-layout.js";
 import type { ChildOptions } from "../protocol.js";
 import { readPages } from "../snapshot/pages.js";
 import { openRealm, readInto } from "../worker/realm-host.js";
@@ -74,9 +75,9 @@ async function build({ path, deadlineMs: _, ...options }: CodeCacheRequest): Pro
 /** Answers one kernel as the broker does, with these cells. */
 function answer(cells: string[]): HostApi["call"] {
   const files = new FileSystem(1024 * 1024);
-  for (const directory of [workdir, "/tmp", "/home/user"]) ensureDirectory(files, directory);
+  for (const directory of [workdir, "/tmp", "/home/user", sitePackages]) ensureDirectory(files, directory);
   const guestFiles = new GuestFiles(files);
-  const job = { kind: "kernel", cwd: workdir, env: { HOME: "/home/user" }, pid: 2 };
+  const job = { kind: "kernel", cwd: workdir, env: { HOME: "/home/user" }, pid: 2, autoInstall: false };
   const fileCall = (operation: string, args: string, data: Uint8Array | null, send: boolean) => {
     const [sent, reply] = send ? [data, null] : [null, data];
     try {

@@ -2,17 +2,26 @@ import { existsSync, lstatSync, mkdirSync, realpathSync, type Stats, statSync } 
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
-/** Where compiled code is kept, or why it is kept nowhere. */
+/** Where something is kept that others must not write, or why it is kept nowhere. */
 export type CodeCacheDirectory = { readonly path: string } | { readonly refused: string };
 
 const [writableByOthers, openToOthers, sticky] = [0o022, 0o077, 0o1000];
 
-/**
- * The directory for compiled code, made where it is missing. It must be this user's, nobody else's to read or write,
- * and at no place where somebody else could put another one in its stead.
- * @param chosen Absolute path; default: in the user's caches.
- */
+/** The directory for compiled code. @param chosen Absolute path; default: in the user's caches. */
 export function codeCacheDirectory(chosen = join(userCaches(), "sandkit", "wasm")): CodeCacheDirectory {
+  return ownDirectory(chosen);
+}
+
+/** The directory for packages that were fetched. @param chosen Absolute path; default: in the user's caches. */
+export function packageCacheDirectory(chosen = join(userCaches(), "sandkit", "packages")): CodeCacheDirectory {
+  return ownDirectory(chosen);
+}
+
+/**
+ * A directory, made where it is missing. It must be this user's, nobody else's to read or write, and at no place where
+ * somebody else could put another one in its stead.
+ */
+function ownDirectory(chosen: string): CodeCacheDirectory {
   const refused = (reason: string) => ({ refused: `${chosen} ${reason}` });
   // Users without a home have one in name, which is not ours to make.
   if (chosen.startsWith(homedir()) && !existsSync(homedir())) return refused("has no home directory to lie in");

@@ -18,7 +18,16 @@ const pyodide = dirname(createRequire(import.meta.url).resolve("pyodide/package.
 const own = `${artifacts}/../src/guest/python`;
 /** What every Python driver of Sandkit has in common lies in core. */
 const common = `${dirname(createRequire(import.meta.url).resolve("@sandkit/core"))}/guest/python-kernel`;
-const commonModules = ["display.py", "exit_code.py", "failures.py", "frames.py", "imports.py"];
+const commonModules = [
+  "display.py",
+  "exit_code.py",
+  "failures.py",
+  "figures.py",
+  "frames.py",
+  "imports.py",
+  "magics.py",
+  "patches.py",
+];
 
 const refuse = (what: string) => (): never => {
   throw new Error(`the snapshot must not need ${what}`);

@@ -23,6 +23,7 @@ import { lifetimeCases } from "./lifetime.js";
 import { networkCases } from "./network.js";
 import { outputCases } from "./output.js";
 import { outputLimitCases } from "./output-limits.js";
+import { packageCases } from "./packages.js";
 import { persistenceCases } from "./persistence.js";
 import { processCases } from "./process.js";
 import { processOutputCases } from "./process-output.js";
@@ -64,4 +65,5 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...concurrencyCases,
   ...resourceCases,
   ...networkCases,
+  ...packageCases,
 ];

@@ -10,7 +10,7 @@ import signal
 import sys
 import types
 
-from . import display, host
+from . import commands, display, figures, host, magics
 from .exit_code import exit_code
 from .failures import describe
 from .loop import SandboxLoop
@@ -33,6 +33,8 @@ class Kernel:
         self._evaluating = False
         signal.signal(signal.SIGINT, self._on_interrupt)
         display.install(self._outputs.append)
+        figures.install(self._outputs.append)
+        commands.SandboxMagics(self._main.__dict__, self._timed)
 
     def _on_interrupt(self, signalnum, frame):
         # One that comes after its cell has ended must not hit the driver.
@@ -51,10 +53,7 @@ class Kernel:
         importlib.invalidate_caches()
         result = {"exitCode": 0}
         try:
-            value = self._evaluate(code)
-            if value is not None:
-                builtins._ = value
-                self._interruptible(self._present, value, result)
+            self._evaluate_and_show(code, result)
         except SystemExit as error:
             result["exitCode"] = exit_code(error)
         except BaseException as error:
@@ -65,11 +64,24 @@ class Kernel:
             _flush(stream)
         return result
 
+    def _evaluate_and_show(self, code, result):
+        """Shows the figures that are left open, and after them the value."""
+        forms = None
+        try:
+            value = self._evaluate(code)
+            if value is not None:
+                builtins._ = value
+                forms = self._interruptible(self._present, value, result)
+        finally:
+            self._interruptible(figures.show_open, self._outputs.append)
+        if forms:
+            self._outputs.append(forms)
+
     def _present(self, value, result):
         text = display.json_value(value)
         if text is not None:
             result["value"] = text
-        self._outputs.append(display.bundle(value))
+        return display.bundle(value)
 
     def _fitting_outputs(self):
         """The outputs that one message carries, in order; those that do not fit are named on stderr."""
@@ -85,7 +97,12 @@ class Kernel:
 
     def _evaluate(self, code):
         self._count += 1
-        name = f"<cell {self._count}>"
+        return self._run_source(code, f"<cell {self._count}>")
+
+    def _timed(self, code):
+        return self._run_source(code, "<cell timed>")
+
+    def _run_source(self, code, name):
         linecache.cache[name] = (len(code), None, code.splitlines(True), name)
         body, last = _compile(code, name)
         namespace = self._main.__dict__
@@ -123,10 +140,8 @@ def _next_cell(timeout):
 
 def _compile(code, name):
     """The cell without its last expression, and that expression; a trailing semicolon hides its value."""
-    try:
-        tree = compile(code, name, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    except SyntaxError as error:
-        raise _explain(error) from None
+    tree = _parse(code, name)
+    commands.install_imports(tree)
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not code.rstrip().endswith(";"):
@@ -135,14 +150,17 @@ def _compile(code, name):
     return compile(tree, name, "exec", flags), last
 
 
-def _explain(error):
-    line = (error.text or "").strip()
-    if line.startswith(("!", "%")):
-        error.msg = (
-            f"{line.split()[0]!r} is IPython's: cells here are plain Python, which has no shell (run commands with "
-            "exec) and no packages to install"
-        )
-    return error
+def _parse(code, name):
+    """Makes each line that only IPython understands Python, once it is a syntax error."""
+    source = magics.translate_cell(code)
+    while True:
+        try:
+            return compile(source, name, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        except SyntaxError as error:
+            translated = magics.translate_line(source, error.lineno)
+            if translated is None or translated == source:
+                raise
+            source = translated
 
 
 def _flush(stream):

@@ -4,7 +4,10 @@ import os
 import random
 import sys
 
-from . import host, kernel, loop, program, signals, streams
+from . import bytecode, commands, host, kernel, loop, program, signals, streams
+
+# Where the host installs packages.
+_packages = "/usr/local/lib/python3.14/site-packages"
 
 
 def run(call, sleep):
@@ -29,9 +32,8 @@ def _prepare():
     loop.install()
     random.seed()
     sys.executable = sys._base_executable = "/usr/bin/python3"
-    sys.path[:] = [entry for entry in sys.path if entry]
-    # A cache next to the sources would litter the workspace, and hides an edit made within the same second.
-    sys.dont_write_bytecode = True
+    sys.path[:] = [*(entry for entry in sys.path if entry), _packages]
+    bytecode.keep_below(_packages)
     sys.path_importer_cache.clear()
     kernel.rehearse()
 
@@ -43,4 +45,5 @@ def _set_up(job):
     os.getpid = lambda: job["pid"]
     sys.orig_argv = job.get("argv", ["python3"])
     sys.path[:0] = [entry for entry in os.environ.get("PYTHONPATH", "").split(":") if entry]
+    commands.auto_install = job["autoInstall"]
     os.chdir(job["cwd"])

@@ -1,5 +1,6 @@
 """`python` with its command line: a script, `-c`, `-m` or standard input, run as `__main__`."""
 
+import ast
 import atexit
 import builtins
 import linecache
@@ -11,7 +12,7 @@ import traceback
 import types
 import warnings
 
-from . import host, streams
+from . import commands, host, streams
 from .exit_code import exit_code
 from .frames import without_ours
 
@@ -103,6 +104,8 @@ def _main_module(**attributes):
 
 
 def _run_source(source, name, namespace):
+    if commands.auto_install:
+        commands.install_imports(compile(source, name, "exec", ast.PyCF_ONLY_AST, dont_inherit=True))
     exec(compile(source, name, "exec", dont_inherit=True), namespace)
 
 

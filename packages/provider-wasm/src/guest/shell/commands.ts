@@ -2,6 +2,7 @@ import type { Command, CommandName, ResolvedCommandContext } from "just-bash";
 import { getCommandNames } from "just-bash/browser";
 import type { Interpreter } from "../../protocol.js";
 import { extras } from "./extras.js";
+import { runHostCommand } from "./host-commands.js";
 import { runProgram } from "./programs.js";
 import { unavailable } from "./unavailable.js";
 
@@ -15,6 +16,9 @@ const interpreters: Readonly<Record<string, Interpreter>> = {
   node: "javascript",
 };
 
+/** Commands that the caller's process carries out. */
+const hostCommands = ["pip", "pip3"];
+
 /** The commands that just-bash brings and that work here. */
 export const builtIn = getCommandNames().filter((name) => !left.has(name)) as CommandName[];
 
@@ -25,8 +29,13 @@ export const builtIn = getCommandNames().filter((name) => !left.has(name)) as Co
 export function ownCommands(direct: string): Command[] {
   return [
     ...Object.entries(interpreters).map(([name, interpreter]) =>
-      command(name, (args, context) => runProgram(interpreter, [name, ...args], context, direct)),
+      command(name, (args, context) =>
+        interpreter === "python" && isPip(args)
+          ? runHostCommand(["pip", ...args.slice(2)], context)
+          : runProgram(interpreter, [name, ...args], context, direct),
+      ),
     ),
+    ...hostCommands.map((name) => command(name, (args, context) => runHostCommand([name, ...args], context))),
     ...Object.entries(extras).map(([name, run]) => command(name, run)),
     ...Object.entries(unavailable).map(([name, reason]) =>
       command(name, async () => ({
@@ -39,10 +48,19 @@ export function ownCommands(direct: string): Command[] {
 }
 
 /** Names that `which` finds. */
-export const commandNames: readonly string[] = [...builtIn, ...Object.keys(interpreters), ...Object.keys(extras)];
+export const commandNames: readonly string[] = [
+  ...builtIn,
+  ...Object.keys(interpreters),
+  ...hostCommands,
+  ...Object.keys(extras),
+];
 
 /** Names that it does not find, of commands that say why they are not there. */
 export const refusedNames: readonly string[] = Object.keys(unavailable);
+
+function isPip([option, module]: readonly string[]): boolean {
+  return option === "-m" && module === "pip";
+}
 
 function command(
   name: string,

@@ -82,13 +82,17 @@ class Magics:
         self._run = run
         builtins.__sandkit__ = self
 
+    # How commands are run: what another kernel may have to do in a way of its own.
+    _run_command = staticmethod(run_command)
+    _command_output = staticmethod(command_output)
+
     def system(self, command):
         """`!command`; `!!` is the same."""
-        self._namespace["_exit_code"] = run_command(expand(command.lstrip("!"), sys._getframe(1)))
+        self._namespace["_exit_code"] = self._run_command(expand(command.lstrip("!"), sys._getframe(1)))
 
     def capture(self, command):
         """The lines that a shell command prints."""
-        output, self._namespace["_exit_code"] = command_output(expand(command, sys._getframe(1)))
+        output, self._namespace["_exit_code"] = self._command_output(expand(command, sys._getframe(1)))
         return output.splitlines()
 
     def line(self, text):
@@ -152,7 +156,7 @@ class Magics:
 
 
 _lines = {
-    "%pip": Magics._pip,
+    "%pip": lambda magics, rest: magics._pip(rest),
     "%cd": Magics._cd,
     "%pwd": lambda magics, rest: os.getcwd(),
     "%env": Magics._env,
@@ -164,7 +168,7 @@ _lines = {
 _cells = {
     "%%time": Magics._time,
     "%%timeit": Magics._timeit,
-    "%%sh": Magics._shell,
+    "%%sh": lambda magics, rest, body: magics._shell(rest, body),
     "%%bash": lambda magics, rest, body: magics._shell(rest, body, "bash"),
     "%%writefile": Magics._writefile,
     "%%file": Magics._writefile,

@@ -1,0 +1,167 @@
+import { BadArchive } from "./bad-archive.js";
+import { sha256Of } from "./cache.js";
+import type { Candidate, Found, Pin, Source } from "./candidate.js";
+import { type Downloader, shown } from "./download.js";
+import { packageError } from "./errors.js";
+import type { Fetcher } from "./fetcher.js";
+import type { LockedPackage, PyodideLock } from "./pyodide-lock.js";
+import { parseRequirement } from "./requirement.js";
+import { filesOf, type IndexFile } from "./simple-index.js";
+import { parseSpecifiers, satisfies } from "./specifier.js";
+import { compareVersions, parseVersion, type Version } from "./version.js";
+import { listWheels } from "./wheel-directory.js";
+import { parseMetadata, readWheelMetadata } from "./wheel-metadata.js";
+import { parseWheelName, type WheelTarget, wheelFit } from "./wheel-name.js";
+
+const largestMetadata = 4 * 1024 * 1024;
+const nothing: Found = { candidates: [], known: false, unfit: [] };
+
+/** The wheels of a directory on this machine. */
+export function directorySource(directory: string, target: WheelTarget, fetcher: Fetcher): Source {
+  return {
+    description: `wheelDir ${directory}`,
+    async find(name) {
+      const wheels = (await listWheels(directory)).filter((wheel) => wheel.name === name);
+      const fitting = wheels.filter((wheel) => wheelFit(wheel, target) > 0);
+      const candidates = fitting.map((wheel) => {
+        const { filename, path, version } = wheel;
+        const pin: Pin = { kind: "wheel", name, version: version.text, filename, origin: { from: "directory", path } };
+        return { candidate: fromWheel(pin, version, false, fetcher), fit: wheelFit(wheel, target), build: wheel.build };
+      });
+      const unfit = wheels.filter((wheel) => !fitting.includes(wheel)).map(({ filename }) => filename);
+      return { candidates: best(candidates), known: wheels.length > 0, unfit };
+    },
+  };
+}
+
+/** Pyodide's own packages: the compiled ones, or those of plain Python. */
+export function lockSource(lock: PyodideLock, baseUrl: URL, compiled: boolean): Source {
+  const find = (name: string): Found => {
+    const locked = lock.packages.get(name);
+    const isPure = locked?.filename.endsWith("-none-any.whl") ?? false;
+    const version = locked && parseVersion(locked.version);
+    if (!locked || !version || isPure === compiled) return nothing;
+    return { candidates: [fromLock(locked, version, baseUrl)], known: true, unfit: [] };
+  };
+  return { description: `Pyodide's packages (${shown(baseUrl)})`, find: async (name) => find(name) };
+}
+
+function fromLock(locked: LockedPackage, version: Version, baseUrl: URL): Candidate {
+  const { kind, name, filename, sha256 } = locked;
+  const url = new URL(filename, baseUrl).href;
+  return {
+    pin: { kind, name, version: locked.version, filename, sha256, origin: { from: "web", url } },
+    version,
+    yanked: false,
+    needs: async () => ({ requires: locked.depends.map(parseRequirement), python: [] }),
+  };
+}
+
+/** An index of the network, as PEP 503 and PEP 691 describe it. */
+export function indexSource(
+  indexUrl: URL,
+  target: WheelTarget,
+  downloader: Downloader,
+  fetcher: Fetcher,
+  signal: AbortSignal | undefined,
+): Source {
+  const fits = ({ requiresPython }: IndexFile) => acceptsPython(requiresPython, target.python);
+  return {
+    description: `the index ${shown(indexUrl)}`,
+    async find(name) {
+      const files = await filesOf(downloader, indexUrl, name, signal);
+      if (!files) return nothing;
+      const candidates = files.flatMap((file) => {
+        const wheel = parseWheelName(file.filename);
+        const fit = wheel && wheel.name === name ? wheelFit(wheel, target) : 0;
+        if (!wheel || fit === 0 || !fits(file)) return [];
+        return [
+          { candidate: fromIndex(file, name, wheel.version, downloader, fetcher, signal), fit, build: wheel.build },
+        ];
+      });
+      const taken = new Set(candidates.map(({ candidate }) => candidate.pin.filename));
+      const unfit = files.map(({ filename }) => filename).filter((filename) => !taken.has(filename));
+      return { candidates: best(candidates), known: true, unfit };
+    },
+  };
+}
+
+function fromIndex(
+  file: IndexFile,
+  name: string,
+  version: Version,
+  downloader: Downloader,
+  fetcher: Fetcher,
+  signal: AbortSignal | undefined,
+): Candidate {
+  const { filename, url, sha256, metadataSha256, yanked } = file;
+  const pin: Pin = {
+    kind: "wheel",
+    name,
+    version: version.text,
+    filename,
+    // One without a hash matches none: the fetcher refuses it by name.
+    sha256: sha256 ?? "",
+    origin: { from: "web", url: url.href },
+  };
+  const whole = fromWheel(pin, version, yanked, fetcher);
+  if (metadataSha256 === undefined) return whole;
+  const beside = new URL(url);
+  beside.pathname += ".metadata";
+  const needs = async () => {
+    const { bytes } = await fetcher.orNamed(name, downloader.get(beside, { maxBytes: largestMetadata, signal }));
+    if (sha256Of(bytes) === metadataSha256) return readable(pin, () => parseMetadata(bytes.toString()));
+    throw packageError("TRANSPORT", name, `the metadata of ${filename} does not have the hash that the index gives`);
+  };
+  return { ...whole, needs };
+}
+
+/** A candidate that tells what it needs by its own bytes. */
+function fromWheel(pin: Pin, version: Version, yanked: boolean, fetcher: Fetcher): Candidate {
+  const needs = async () => {
+    const bytes = await fetcher.bytesOf(pin);
+    return readable(pin, () => readWheelMetadata(bytes, pin.name, pin.version));
+  };
+  return { pin, version, yanked, needs };
+}
+
+/** @throws SandboxError `INVALID` for an archive that is none */
+export function readable<Result>({ name, filename }: Pin, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof BadArchive) throw packageError("INVALID", name, `${filename} ${error.message}`, error);
+    throw error;
+  }
+}
+
+function acceptsPython(conditions: string | undefined, python: string): boolean {
+  const version = parseVersion(python);
+  if (!conditions || !version) return true;
+  try {
+    return satisfies(version, parseSpecifiers(conditions));
+  } catch (error) {
+    // Written by authors of long ago in ways of their own: as installers do, it is taken for no condition.
+    if (error instanceof SyntaxError) return true;
+    throw error;
+  }
+}
+
+interface Ranked {
+  readonly candidate: Candidate;
+  readonly fit: number;
+  readonly build: number;
+}
+
+/** The newest version first, and of one version the archive that fits best. */
+function best(ranked: readonly Ranked[]): Candidate[] {
+  const sorted = ranked.toSorted(
+    (a, b) => compareVersions(b.candidate.version, a.candidate.version) || b.fit - a.fit || b.build - a.build,
+  );
+  const versions = new Set<string>();
+  return sorted.flatMap(({ candidate }) => {
+    if (versions.has(candidate.pin.version)) return [];
+    versions.add(candidate.pin.version);
+    return [candidate];
+  });
+}
