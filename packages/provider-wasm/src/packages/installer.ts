@@ -9,6 +9,7 @@ import { Fetcher } from "./fetcher.js";
 import { wasmEnvironment } from "./marker.js";
 import type { PackagesOptions } from "./options.js";
 import { parseRequirements } from "./parse-requirements.js";
+import type { PresentPackage } from "./present-package.js";
 import { type PyodideLock, readLock } from "./pyodide-lock.js";
 import type { Requirement } from "./requirement.js";
 import { resolve } from "./resolve.js";
@@ -26,8 +27,10 @@ const freshMs = 10 * 60_000;
 /** What is asked for, and how. */
 export interface InstallRequest {
   readonly requirements: readonly string[];
-  /** Versions in the sandbox by normalised name. */
-  readonly installed?: ReadonlyMap<string, string> | undefined;
+  /** What is in the sandbox, by normalised name; absent: the sandbox is new, and the choice is noted for the next. */
+  readonly installed?: ReadonlyMap<string, PresentPackage> | undefined;
+  /** Size of the sandbox's disk: nothing larger can be installed, and little more is fetched; default 256. */
+  readonly diskMiB?: number | undefined;
   /** True: what is asked for by name is chosen anew, also where the one that is there would do. */
   readonly upgrade?: boolean | undefined;
   /** False: nothing but the local directory is looked at. */
@@ -129,7 +132,8 @@ export class PackageInstaller {
     const { wheelDir } = this.#options;
     const local = wheelDir === undefined ? undefined : [wheelDir, await stampOf(wheelDir)];
     const places = [this.#indexUrl?.href, this.#baseUrl.href, local, pyodideVersion];
-    return JSON.stringify([requirements, [...(installed ?? [])], upgrade, places]);
+    const present = [...(installed ?? [])].map(([name, { version }]) => [name, version]);
+    return JSON.stringify([requirements, present, upgrade, places]);
   }
 
   #cache(): PackageCache {

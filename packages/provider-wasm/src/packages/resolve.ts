@@ -2,6 +2,7 @@ import type { SandboxError } from "@sandkit/core";
 import type { Candidate, Found, Needs, Pin, Source } from "./candidate.js";
 import { isUnreachable, packageError } from "./errors.js";
 import type { MarkerEnvironment } from "./marker.js";
+import type { PresentPackage } from "./present-package.js";
 import { appliesTo, type Requirement } from "./requirement.js";
 import { satisfies } from "./specifier.js";
 import { isPrerelease, parseVersion, type Version } from "./version.js";
@@ -13,8 +14,8 @@ export interface ResolveOptions {
   readonly sources: readonly Source[];
   readonly target: WheelTarget;
   readonly environment: MarkerEnvironment;
-  /** Versions in the sandbox by normalised name. They stay where they fit. */
-  readonly installed?: ReadonlyMap<string, string> | undefined;
+  /** What is in the sandbox, by normalised name. It stays where it fits. */
+  readonly installed?: ReadonlyMap<string, PresentPackage> | undefined;
   /** Why a source that one might think of is not asked. */
   readonly notAsked?: string | undefined;
 }
@@ -102,7 +103,7 @@ class Resolver {
     const own = agenda.filter(({ requirement }) => requirement.name === name);
     const others = agenda.filter((demand) => !own.includes(demand));
     const extras = new Set(own.flatMap(({ requirement }) => requirement.extras));
-    const present = parseVersion(this.#options.installed?.get(name) ?? "");
+    const present = parseVersion(this.#options.installed?.get(name)?.version ?? "");
     if (present && extras.size === 0 && own.every(({ requirement }) => satisfies(present, requirement.specifiers))) {
       const kept = await this.#solve(others, new Map([...choices, [name, { version: present, extras }]]));
       if (!("error" in kept) || !kept.causes.has(name)) return kept;

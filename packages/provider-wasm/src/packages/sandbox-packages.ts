@@ -48,7 +48,7 @@ export class SandboxPackages {
   add(requirements: readonly string[], options: AddOptions = {}): Promise<InstalledPackage[]> {
     return this.#inTurn(async () => {
       const { upgrade = false, signal, onProgress } = options;
-      const present = new Map((await this.list()).map(({ name, version }) => [name, version]));
+      const present = new Map((await this.list()).map(({ name, version }) => [name, { version, requires: [] }]));
       const archives = await (await this.#installer()).prepare({
         requirements,
         installed: present,
@@ -57,7 +57,7 @@ export class SandboxPackages {
         signal,
         onProgress,
       });
-      const changed = archives.filter(({ name, version }) => present.get(name) !== version);
+      const changed = archives.filter(({ name, version }) => present.get(name)?.version !== version);
       for (const { name } of changed) if (present.has(name)) await this.#child.call("uninstall", [name], what);
       await this.#child.install(changed);
       return changed.map(({ name, version }) => ({ name, version }));
