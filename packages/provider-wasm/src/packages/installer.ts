@@ -1,6 +1,6 @@
 import { findArtifacts, pyodideVersion } from "../artifacts.js";
-import { packageCacheDirectory } from "../code-cache/directory.js";
 import { refusal } from "../errors.js";
+import { packageCacheDirectory } from "../own-directory.js";
 import { PackageCache, sha256Of } from "./cache.js";
 import type { Pin, Source } from "./candidate.js";
 import { Downloader } from "./download.js";
