@@ -20,6 +20,11 @@ const changes: readonly (readonly [what: string, pattern: RegExp, replacement: s
     "let $1=async($2,$3,$4)=>{try{$2.append?await $5.fs.appendFile($2.path,$3,$4):await $5.fs.writeFile($2.path,$3,$4)}catch(refused){if(!refused.reason)throw refused;c+=`bash: write error: ${refused.reason}\\n`,u=1}}",
   ],
   [
+    "finding a command by its name",
+    /else if\((\w+)\.commands\.has\((\w+)\)\)(\{let \w+=\(\1\.state\.env\.get\("PATH"\)\?\?"\/usr\/bin:\/bin"\)\.split\(":"\),\w+=null;)/g,
+    "else if($1.commands.has($2)||$1.fs.isProgram($2))$3",
+  ],
+  [
     "running a file",
     /async function (\w+)\((\w+),(\w+),(\w+),(\w+),(\w+)\)\{let\{ctx:(\w+),buildExportedEnv:(\w+),executeUserScript:(\w+)\}=\2,(\w+)=await (\w+)\(\7,\3,\6\?"\/usr\/bin:\/bin":void 0\);/g,
     "$&if($10&&$10.script){let own=await $7.fs.scriptCommand($3,$10.path,$7.state);if(own){if(own.refused)return own.refused;$10={cmd:$7.commands.get(own.name),path:$10.path};$4=[...own.args,...$4]}}",

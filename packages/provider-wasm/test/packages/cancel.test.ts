@@ -71,6 +71,7 @@ describe("an installation that nobody waits for any more is given up:", () => {
 
   it.each(["SIGINT", "SIGKILL"])("of a shell that gets %s", async (signal) => {
     const process = await sandbox.spawn("pip install silent; echo after");
+    await process.closeStdin();
     await asked();
     await process.kill(signal);
     expect(await process.wait()).toMatchObject({ exitCode: null, signal, stdout: { text: "" } });
