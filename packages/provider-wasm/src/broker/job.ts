@@ -6,6 +6,7 @@ import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestFiles } from "./guest-files.js";
 import type { GuestWorker, WorkerEnd } from "./guest-worker.js";
+import type { StartCommand } from "./host-commands.js";
 import { Input } from "./input.js";
 import { Output } from "./output.js";
 import { ShellPrograms, type StartProgram } from "./shell-programs.js";
@@ -23,8 +24,7 @@ export interface JobListener {
   started(): void;
   output(stream: OutputStream, bytes: Uint8Array): void;
   ended(exit: JobExit): void;
-  /** Has the caller's process carry out a command, such as `pip`. */
-  command(argv: readonly string[], cwd: string): Promise<HostCommandResult>;
+  readonly command: StartCommand;
   /** The interpreter is done with this job and waits for another. */
   released(worker: GuestWorker): void;
 }
@@ -66,8 +66,8 @@ export class Job {
   #asked = false;
   /** The kernel's question for its next cell. */
   #asking: { readonly timer: NodeJS.Timeout | undefined } | undefined;
-  /** Ends the interpreter's wait for a command of the caller's process. */
-  #endCommand: ((result: HostCommandResult) => void) | undefined;
+  /** Cancels the command of the caller's process that the interpreter waits for; true when it waited for one. */
+  #cancelCommand: () => boolean = () => false;
 
   constructor(
     pid: number,
@@ -126,7 +126,7 @@ export class Job {
     if (name !== "SIGKILL" && this.#worker?.listening && this.#caught.has(number)) {
       this.#worker.signal(number);
       this.#input.interrupt();
-      this.#endCommand?.(interruptedCommand);
+      if (this.#cancelCommand()) this.#worker.link.reply(interruptedCommand);
     } else if (endsByDefault(name)) {
       this.end({ exitCode: null, signal: name });
     }
@@ -136,6 +136,7 @@ export class Job {
   end(exit: JobExit): void {
     if (this.#ended) return;
     this.#exit ??= exit;
+    this.#cancelCommand();
     if (this.#worker) this.#worker.terminate();
     else this.#finish(this.#exit);
   }
@@ -222,13 +223,18 @@ export class Job {
     command: ({ worker: { link } }, argv, cwd) => {
       if (typeof cwd !== "string" || !Array.isArray(argv) || !argv.every((word) => typeof word === "string"))
         throw new Error("a bad command");
-      const answer = (result: HostCommandResult) => {
-        if (this.#endCommand !== answer) return;
-        this.#endCommand = undefined;
-        link.reply(result);
+      const over = () => {
+        this.#cancelCommand = () => false;
       };
-      this.#endCommand = answer;
-      void this.#listener.command(argv, cwd).then(answer);
+      const cancel = this.#listener.command(argv, cwd, (result) => {
+        over();
+        link.reply(result);
+      });
+      this.#cancelCommand = () => {
+        over();
+        cancel();
+        return true;
+      };
     },
     exit: ({ worker }, how) => {
       // Unanswered, this call never returns: the guest is at its end before the thread has been taken down.
@@ -338,6 +344,7 @@ export class Job {
   #finish(exit: JobExit): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#cancelCommand();
     clearTimeout(this.#asking?.timer);
     const damage = this.#lastOutput();
     this.#input.discard();

@@ -4,8 +4,10 @@ import { loadJavaScriptAssets, loadShellAssets, type SharedAssets } from "./asse
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestWorker } from "./guest-worker.js";
+import { hostProgram } from "./host-commands.js";
 import { Job, type JobListener } from "./job.js";
 import { inodeAt } from "./path-resolver.js";
+import { scriptCommand } from "./script-command.js";
 
 /** Gives what was just started the processor for its first work. */
 const refillDelayMs = 50;
@@ -51,11 +53,13 @@ export class Jobs {
   /** Starts a job when it is its turn, and gives its process id once it runs. One that is ended before never starts. */
   start(id: string, request: JobRequest, place: JobPlace): Promise<number> {
     const listener = this.#observe(id);
+    const script = request.kind === "program" && request.interpreter === "shell";
+    const found = script ? scriptCommand(this.#files, request.argv, place) : undefined;
     return new Promise((resolve) => {
-      const { pid } = this.#launch(id, request, place, {
+      const { pid } = this.#launch(id, { ...request, ...found }, place, {
         started: () => resolve(pid),
         output: (stream, bytes) => listener.output(stream, bytes),
-        command: (argv, cwd) => listener.command(argv, cwd),
+        command: listener.command,
         ended: (exit) => {
           listener.ended(exit);
           resolve(pid);
@@ -76,7 +80,7 @@ export class Jobs {
       {
         started: () => listener.started(),
         output: (stream, bytes) => listener.output(stream, bytes),
-        command: (argv, cwd) => listener.command(argv, cwd),
+        command: listener.command,
         ended: (exit) => {
           this.#jobs.delete(id);
           listener.ended(exit);
@@ -84,10 +88,12 @@ export class Jobs {
         },
         released: (worker) => this.#keep(worker),
       },
-      (program, { cwd, env }, owner) => {
-        programs += 1;
-        const there = { ...place, cwd, env };
+      ({ runner, argv, stdin }, { cwd, env }, owner) => {
         const { command } = listener;
+        if (runner === "host") return hostProgram(command, argv, cwd, owner);
+        programs += 1;
+        const program = { kind: "program", interpreter: runner, argv, stdin, mergeStderr: false } as const;
+        const there = { ...place, cwd, env };
         return this.#launch(`${id}/${programs}`, program, there, { ...owner, command, started: () => undefined });
       },
     );

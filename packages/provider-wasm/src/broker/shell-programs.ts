@@ -1,10 +1,16 @@
-import type { JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
+import type { Interpreter, JobExit, JobPlace, OutputStream } from "../protocol.js";
 
 /** What a shell says of where its program runs. */
 type ProgramPlace = Pick<JobPlace, "cwd" | "env">;
-type ProgramRequest = Extract<JobRequest, { kind: "program" }>;
 
-/** A job, as far as the shell that started it may reach. */
+/** What a shell has started: an interpreter, or a command of the caller's process, such as `pip`. */
+export interface ProgramRequest {
+  readonly runner: Interpreter | "host";
+  readonly argv: readonly string[];
+  readonly stdin: boolean;
+}
+
+/** A program, as far as the shell that started it may reach. */
 export interface StartedProgram {
   write(bytes: Uint8Array): Promise<void>;
   closeInput(): void;
@@ -18,7 +24,7 @@ export interface ProgramListener {
   ended(exit: JobExit): void;
 }
 
-/** Starts a job of the same sandbox. @throws FileError for its directory */
+/** Starts a program of the same sandbox. @throws FileError for its directory */
 export type StartProgram = (request: ProgramRequest, place: ProgramPlace, listener: ProgramListener) => StartedProgram;
 
 /** What a shell is told of a program; the bytes of output go with it. */
@@ -41,12 +47,11 @@ export class ShellPrograms {
   }
 
   /** @throws Error for what no shell of ours asks; FileError for its directory */
-  spawn(interpreter: unknown, argv: unknown, place: unknown, stdin: unknown): number {
+  spawn(runner: unknown, argv: unknown, place: unknown, stdin: unknown): number {
     if (this.#programs.size >= mostPrograms) throw new Error("it has started too many programs");
-    if (interpreter !== "python" && interpreter !== "javascript") throw new Error("there is no such interpreter");
+    if (runner !== "python" && runner !== "javascript" && runner !== "host") throw new Error("there is no such runner");
     if (!isList(argv) || !isPlace(place)) throw new Error("a program that cannot be started");
-    const request = { kind: "program", interpreter, argv, stdin: stdin === true, mergeStderr: false } as const;
-    const program = new Program((listener) => this.#start(request, place, listener));
+    const program = new Program((listener) => this.#start({ runner, argv, stdin: stdin === true }, place, listener));
     const handle = this.#next++;
     this.#programs.set(handle, program);
     return handle;

@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { SandboxError } from "@sandkit/core";
 import { findArtifacts, pyodideVersion } from "../artifacts.js";
-import { packageCacheDirectory } from "../code-cache/directory.js";
 import { providerName, refusal } from "../errors.js";
+import { packageCacheDirectory } from "../own-directory.js";
 import { Budget, OverBudget } from "./budget.js";
 import { PackageCache, sha256Of } from "./cache.js";
 import type { Source } from "./candidate.js";

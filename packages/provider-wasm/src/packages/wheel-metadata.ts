@@ -18,10 +18,7 @@ const longestMetadata = 4 * 1024 * 1024;
 
 /** Reads the text of a `METADATA` file. @throws BadArchive naming the line that is wrong */
 export function parseMetadata(text: string): WheelMetadata {
-  const [head = ""] = text.replaceAll("\r\n", "\n").split("\n\n", 1);
-  const fields = head.replace(/\n[ \t]+/g, " ").split("\n");
-  const valuesOf = (name: string) =>
-    fields.flatMap((line) => (line.toLowerCase().startsWith(`${name}:`) ? [line.slice(name.length + 1).trim()] : []));
+  const valuesOf = metadataFields(text);
   const requires = valuesOf("requires-dist");
   if (requires.length > mostRequirements) throw new BadArchive(`needs ${requires.length} others`);
   try {
@@ -34,6 +31,14 @@ export function parseMetadata(text: string): WheelMetadata {
     if (!(error instanceof SyntaxError)) throw error;
     throw new BadArchive(`has metadata that cannot be read: ${error.message}`, { cause: error });
   }
+}
+
+/** The fields of a `METADATA` file: gives the values of one, whose name is in lower case. */
+export function metadataFields(text: string): (name: string) => string[] {
+  const [head = ""] = text.replaceAll("\r\n", "\n").split("\n\n", 1);
+  const fields = head.replace(/\n[ \t]+/g, " ").split("\n");
+  return (name) =>
+    fields.flatMap((line) => (line.toLowerCase().startsWith(`${name}:`) ? [line.slice(name.length + 1).trim()] : []));
 }
 
 /** Reads the metadata out of a wheel of this name and version. @throws BadArchive */
