@@ -10,7 +10,7 @@ import { ChoiceNotes } from "./choice-notes.js";
 import { Downloader } from "./download.js";
 import { isUnreachable } from "./errors.js";
 import { Fetcher } from "./fetcher.js";
-import { indexAddress } from "./index-address.js";
+import { fileAddresses, indexAddress } from "./index-address.js";
 import { readInstalled } from "./installed.js";
 import { wasmEnvironment } from "./marker.js";
 import type { PackagesOptions } from "./options.js";
@@ -73,7 +73,8 @@ export class PackageInstaller {
     this.#options = options;
     const index = indexAddress(options, environment);
     const base = withSlash(new URL(options.packageBaseUrl ?? publishedAt));
-    this.#downloader = new Downloader(index ? [index, base] : [base], options.timeoutMs ?? defaultTimeoutMs);
+    const configured = [...(index ? [index] : []), ...fileAddresses(options, index), base];
+    this.#downloader = new Downloader(configured, options.timeoutMs ?? defaultTimeoutMs);
     this.#indexUrl = index && withoutCredentials(index);
     this.#baseUrl = withoutCredentials(base);
   }

@@ -7,8 +7,8 @@ import { shown, withoutCredentials, withSlash } from "./web-address.js";
 /** One file that an index offers. */
 export interface IndexFile {
   readonly filename: string;
-  /** Without credentials: those go with the host. */
-  readonly url: URL;
+  /** Without credentials, as those go with the host; undefined where it is none. Pages are long: worked out on demand. */
+  readonly url: () => URL | undefined;
   /** Absent where the index gives none: such a file is never taken. */
   readonly sha256?: string | undefined;
   /** Of the metadata beside the file. */
@@ -45,12 +45,11 @@ function fromJson(text: string, page: URL): IndexFile[] {
   if (!Array.isArray(files)) throw new SyntaxError("it lists no files");
   return files.filter(isObject).flatMap((file) => {
     const { filename, yanked } = file;
-    const url = addressOf(file.url, page);
-    if (typeof filename !== "string" || !url) return [];
+    if (typeof filename !== "string") return [];
     return [
       {
         filename,
-        url,
+        url: () => addressOf(file.url, page),
         sha256: hashIn(file.hashes),
         metadataSha256: hashIn(file["core-metadata"] ?? file["dist-info-metadata"]),
         requiresPython: textOf(file["requires-python"]),
@@ -105,7 +104,7 @@ function fileAt(url: URL, attributes: Readonly<Record<string, string>>): IndexFi
   bare.hash = "";
   return {
     filename,
-    url: bare,
+    url: () => bare,
     sha256,
     metadataSha256,
     requiresPython: attributes["data-requires-python"],
