@@ -148,7 +148,7 @@ export class PackageInstaller {
     }
   }
 
-  #resolve({ request, requirements, fetcher, budget, onNote }: Work): Promise<Pin[]> {
+  async #resolve({ request, requirements, fetcher, budget, onNote }: Work): Promise<Pin[]> {
     const { installed = new Map(), upgrade, network } = request;
     const asked = new Set(upgrade ? requirements.map(({ name }) => name) : []);
     const { target } = this.lock;
@@ -157,7 +157,7 @@ export class PackageInstaller {
       target,
       environment: wasmEnvironment(target.python),
       budget,
-      installed: readInstalled(installed, asked, onNote),
+      installed: await readInstalled(installed, asked, budget, onNote),
       notAsked: this.#notAsked(network),
       onNote,
     });
@@ -169,7 +169,7 @@ export class PackageInstaller {
     const local = wheelDir === undefined ? [] : [directorySource(wheelDir, target, fetcher)];
     if (!network) return local;
     const index = this.#indexUrl && indexSource(this.#indexUrl, target, fetcher);
-    const [compiled, pure] = [true, false].map((kind) => lockSource(this.lock, this.#baseUrl, kind));
+    const [compiled, pure] = [true, false].map((kind) => lockSource(this.lock, this.#baseUrl, kind, fetcher));
     return [...local, compiled, index, pure].filter((source) => source !== undefined);
   }
 

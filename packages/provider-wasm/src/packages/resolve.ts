@@ -31,10 +31,10 @@ export interface ResolveOptions {
  *   OverBudget
  */
 export async function resolve(requirements: readonly Requirement[], options: ResolveOptions): Promise<Pin[]> {
-  const { installed, environment, onNote } = options;
+  const { installed, environment, budget, onNote } = options;
   const offers = new Offers(options);
   const asked = requirements.filter((requirement) => appliesTo(requirement, environment));
-  const dependents = demandsOfInstalled(installed, (requirement) => appliesTo(requirement, environment));
+  const dependents = await demandsOfInstalled(installed, environment, budget);
   const movable: Requirement[] = [];
   let first: SandboxError | undefined;
   for (;;) {
@@ -56,12 +56,11 @@ async function pinsOf(choices: Choices, onNote: (message: string) => void): Prom
   const pins: Pin[] = [];
   for (const [name, { version, candidate, extras }] of choices) {
     if (!candidate) continue;
-    const { extras: known } = await candidate.needs();
-    if (extras.size > 0 && !known)
-      onNote(`${name}: of Pyodide's own packages no extras are known: ask for what they need`);
-    const unknown = [...extras].filter((extra) => known && !known.includes(extra));
-    if (unknown.length > 0) onNote(`${name} ${version.text} has no extra ${unknown.join(", ")}`);
     pins.push(candidate.pin);
+    if (extras.size === 0) continue;
+    const { extras: known } = await (candidate.ownNeeds ?? candidate.needs)();
+    const unknown = [...extras].filter((extra) => !known?.includes(extra));
+    if (unknown.length > 0) onNote(`${name} ${version.text} has no extra ${unknown.join(", ")}`);
   }
   return pins;
 }

@@ -98,13 +98,16 @@ export class Search {
     const chosen = this.#chosen.get(name);
     if (!chosen) {
       const attempt = this.#begin(name);
+      await this.#options.budget.countSteps(attempt.demands.length);
       this.#attempts.push(attempt);
       return this.#next(attempt);
     }
     this.#at += 1;
     const more = demand.requirement.extras.filter((extra) => !chosen.extras.has(extra));
     if (more.length === 0) return this.#conflict(demand);
-    return this.#choose(name, { ...chosen, extras: new Set([...chosen.extras, ...more]) });
+    const extras = new Set([...chosen.extras, ...more]);
+    const requires = chosen.candidate ? await this.#requiresOf(chosen.candidate, extras) : chosen.requires;
+    return this.#choose(name, { ...chosen, requires, extras });
   }
 
   /** With what is chosen already. */
@@ -191,7 +194,7 @@ export class Search {
     }
     if (this.#archives >= mostPackages)
       return failed(name, [], `it would be one of more than ${mostPackages} packages`);
-    const { requires, python } = await this.#offers.needsOf(version);
+    const { python } = await this.#offers.needsOf(version);
     const own = parseVersion(this.#options.target.python);
     if (own && !satisfies(own, python)) {
       const wanted = python.map(({ text }) => text).join(",");
@@ -201,7 +204,15 @@ export class Search {
     this.#done.push(() => {
       this.#archives -= 1;
     });
+    const requires = await this.#requiresOf(version, extras);
     return this.#choose(name, { version: version.version, candidate: version, requires, extras });
+  }
+
+  async #requiresOf(candidate: Candidate, extras: ReadonlySet<string>): Promise<readonly Requirement[]> {
+    const { requires } = await this.#offers.needsOf(candidate);
+    if (extras.size === 0 || !candidate.ownNeeds) return requires;
+    const own = await candidate.ownNeeds();
+    return [...requires, ...own.requires.filter((each) => !appliesTo(each, this.#options.environment))];
   }
 
   /** Takes a version, or more extras of it, and all that it needs, unless that conflicts with what is chosen. */
@@ -214,7 +225,7 @@ export class Search {
     });
     const by = { name, version: chosen.version.text, isPresent: !chosen.candidate };
     for (const requirement of chosen.requires) {
-      await this.#options.budget.countSteps(chosen.extras.size + 1);
+      await this.#options.budget.countText(requirement.text, chosen.extras.size + 1);
       if (!appliesTo(requirement, this.#options.environment, chosen.extras)) continue;
       const demand = { requirement, by };
       const conflict = this.#conflict(demand);

@@ -1,6 +1,6 @@
 import { Parser } from "htmlparser2";
 import { DownloadError } from "./download-error.js";
-import { packageError } from "./errors.js";
+import { downloadFailure, packageError } from "./errors.js";
 import type { Fetcher } from "./fetcher.js";
 import { shown, withoutCredentials, withSlash } from "./web-address.js";
 
@@ -30,7 +30,7 @@ export async function filesOf(fetcher: Fetcher, indexUrl: URL, name: string): Pr
     return /json/.test(contentType) ? fromJson(bytes.toString(), url) : fromHtml(bytes.toString(), url);
   } catch (error) {
     if (error instanceof DownloadError && (error.status === 404 || error.status === 410)) return undefined;
-    if (error instanceof DownloadError) throw packageError("UNAVAILABLE", name, `the index: ${error.message}`, error);
+    if (error instanceof DownloadError) throw downloadFailure(name, error);
     if (!(error instanceof SyntaxError)) throw error;
     const reason = `${shown(page)} is no page of an index: ${error.message}: check indexUrl`;
     throw packageError("UNAVAILABLE", name, reason, error);

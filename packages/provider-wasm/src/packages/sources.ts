@@ -40,25 +40,27 @@ export function directorySource(directory: string, target: WheelTarget, fetcher:
 }
 
 /** Pyodide's own packages: the compiled ones, or those of plain Python. */
-export function lockSource(lock: PyodideLock, baseUrl: URL, compiled: boolean): Source {
+export function lockSource(lock: PyodideLock, baseUrl: URL, compiled: boolean, fetcher: Fetcher): Source {
   const find = (name: string): Found => {
     const locked = lock.packages.get(name);
     const isPure = locked?.filename.endsWith("-none-any.whl") ?? false;
     const version = locked && parseVersion(locked.version);
     if (!locked || !version || isPure === compiled) return nothing;
-    return { candidates: [fromLock(locked, version, baseUrl)], known: true, unfit: [] };
+    return { candidates: [fromLock(locked, version, baseUrl, fetcher)], known: true, unfit: [] };
   };
   return { description: `Pyodide's packages (${shown(baseUrl)})`, find: async (name) => find(name) };
 }
 
-function fromLock(locked: LockedPackage, version: Version, baseUrl: URL): Candidate {
+function fromLock(locked: LockedPackage, version: Version, baseUrl: URL, fetcher: Fetcher): Candidate {
   const { kind, name, filename, sha256 } = locked;
   const url = new URL(filename, baseUrl).href;
+  const pin: Pin = { kind, name, version: locked.version, filename, sha256, origin: { from: "web", url } };
   return {
-    pin: { kind, name, version: locked.version, filename, sha256, origin: { from: "web", url } },
+    pin,
     version,
     yanked: false,
     needs: async () => ({ requires: locked.depends.map(parseRequirement), python: [] }),
+    ...(kind === "wheel" && { ownNeeds: fromWheel(pin, version, false, fetcher).needs }),
   };
 }
 

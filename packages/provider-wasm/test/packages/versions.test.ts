@@ -137,6 +137,12 @@ describe("a wheel's own word", () => {
   });
 });
 
+it("wheels of many files are read in time", () => {
+  const files = Array.from({ length: 10_000 }, (_, number) => ({ name: `many/${number}.py`, content: "" }));
+  const { bytes } = makeWheel("many", "1.0", { files });
+  expect(readWheelMetadata(bytes, "many", "1.0").requires).toEqual([]);
+}, 10_000);
+
 describe("names of wheels", () => {
   const target = { python: "3.14.2", platform: "pyemscripten_2026_0_wasm32" };
   const fit = (filename: string) => (parseWheelName(filename) ? wheelFit(filename, target) : -1);
