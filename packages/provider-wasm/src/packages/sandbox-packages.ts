@@ -4,7 +4,7 @@ import type { PackageInstaller } from "./installer.js";
 import { type MarkerEnvironment, wasmEnvironment } from "./marker.js";
 import { packageOfImport } from "./pyodide-lock.js";
 import { normalizeName } from "./requirement.js";
-import { compareVersions, parseVersion } from "./version.js";
+import { isSameVersion } from "./version.js";
 import { sitePackages } from "./wheel-layout.js";
 
 /** A package and its version. */
@@ -112,11 +112,6 @@ export class SandboxPackages {
       over();
     }
   }
-}
-
-function isSameVersion(one: string, other: string): boolean {
-  const [a, b] = [parseVersion(one), parseVersion(other)];
-  return a && b ? compareVersions(a, b) === 0 : one === other;
 }
 
 async function unlessAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 import { BadArchive } from "./bad-archive.js";
 import { normalizeName, parseRequirement, type Requirement } from "./requirement.js";
 import { parseSpecifiers, type Specifier } from "./specifier.js";
-import { parseVersion } from "./version.js";
+import { isSameVersion } from "./version.js";
 import { listZip, readZip, type ZipEntry } from "./zip.js";
 
 /** What a wheel says of itself. */
@@ -56,7 +56,7 @@ export function distInfoOf(entries: readonly ZipEntry[], name: string, version: 
   const [directory] = own;
   if (own.length !== 1 || directory === undefined) throw new BadArchive("is no wheel: it has no dist-info of its own");
   const [written = "", of = ""] = directory.slice(0, -".dist-info".length).split("-");
-  const same = parseVersion(of.replaceAll("_", "-"))?.text === parseVersion(version)?.text || of === version;
-  if (normalizeName(written) !== name || !same) throw new BadArchive(`tells of another package: ${directory}`);
+  if (normalizeName(written) !== name || !isSameVersion(of.replaceAll("_", "-"), version))
+    throw new BadArchive(`tells of another package: ${directory}`);
   return directory;
 }
