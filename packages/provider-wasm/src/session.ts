@@ -23,13 +23,9 @@ import { brief } from "./packages/pip-arguments.js";
 import { pipArguments } from "./packages/pip-command.js";
 import { type PackageSupply, SandboxPackages } from "./packages/sandbox-packages.js";
 import { WasmProcess } from "./process.js";
-import type { HostCommandResult, Interpreter, Job } from "./protocol.js";
+import { interpreterOf } from "./program-names.js";
+import type { HostCommandResult, Job } from "./protocol.js";
 
-/** Names by which the interpreters are started, with or without the directory. */
-const programs: Readonly<Record<Exclude<Interpreter, "shell">, RegExp>> = {
-  python: /^(?:\/usr\/bin\/|\/usr\/local\/bin\/|\/bin\/)?python(?:3(?:\.14)?)?$/,
-  javascript: /^(?:\/usr\/bin\/|\/usr\/local\/bin\/|\/bin\/)?node$/,
-};
 /** Of a file of requirements, in bytes. */
 const longestRequirements = 1024 * 1024;
 const longestCommandMs = 5 * 60_000;
@@ -217,9 +213,4 @@ export class WasmSession implements ProviderSession {
       });
     }
   }
-}
-
-/** Of all other names the shell knows whether they are commands. */
-function interpreterOf(program: string): Interpreter {
-  return (["python", "javascript"] as const).find((interpreter) => programs[interpreter].test(program)) ?? "shell";
 }

@@ -66,6 +66,8 @@ export function hostProgram(
     listener.ended({ exitCode: null, signal });
   };
   return {
+    // It runs outside.
+    pid: 1,
     write: async () => undefined,
     closeInput: () => undefined,
     taken: () => undefined,

@@ -54,7 +54,7 @@ export class Job {
   readonly #input: Input;
   /** Signals that the program handles; Python itself handles SIGINT. */
   readonly #caught = new Set([2]);
-  /** What a shell has started. */
+  /** What it has started. */
   readonly #programs: ShellPrograms;
   #worker: GuestWorker | undefined;
   #output: Output | undefined;
@@ -126,6 +126,7 @@ export class Job {
     if (name !== "SIGKILL" && this.#worker?.listening && this.#caught.has(number)) {
       this.#worker.signal(number);
       this.#input.interrupt();
+      this.#programs.interrupt();
       if (this.#cancelCommand()) this.#worker.link.reply(interruptedCommand);
     } else if (endsByDefault(name)) {
       this.end({ exitCode: null, signal: name });
@@ -236,9 +237,37 @@ export class Job {
         return true;
       };
     },
+    spawn: ({ worker: { link } }, ...args) => {
+      const [runner, argv, place, stdin] = args;
+      try {
+        link.reply(this.#programs.spawn(runner, argv, place, stdin));
+      } catch (error) {
+        if (!(error instanceof FileError)) throw error;
+        link.reply({ error: error.errno });
+      }
+    },
+    feedText: ({ worker: { link } }, program, text) =>
+      link.reply(this.#programs.feed(program, typeof text === "string" ? Buffer.from(text, "base64") : undefined)),
+    collectText: ({ worker }, program, ms) => {
+      // One that came between the interpreter's last look and this wait would otherwise wait as long.
+      const wait = worker.signalPending ? 0 : ms;
+      this.#programs.collect(program, wait, (news, bytes) =>
+        worker.link.reply(bytes ? { ...news, data: Buffer.from(bytes).toString("base64") } : news),
+      );
+    },
+    kill: ({ worker: { link } }, program, signal) => {
+      this.#programs.kill(program, signal);
+      link.reply(null);
+    },
+    abandon: ({ worker: { link } }, program) => {
+      this.#programs.abandon(program);
+      link.reply(null);
+    },
     exit: ({ worker }, how) => {
       // Unanswered, this call never returns: the guest is at its end before the thread has been taken down.
-      this.#finish(typeof how === "number" ? { exitCode: how & 0xff } : signalled(how));
+      this.#exit ??= typeof how === "number" ? { exitCode: how & 0xff } : signalled(how);
+      // What it has started ends with it, and before it is over.
+      if (!this.#programs.any) this.#finish(this.#exit);
       worker.terminate();
     },
     fatal: (_call, message) => this.end({ exitCode: null, signal: "SIGABRT", crash: String(message) }),
@@ -247,15 +276,6 @@ export class Job {
   /** What a shell may ask besides files. */
   readonly #shellOperations: Operations = {
     ...this.#operations,
-    spawn: ({ worker: { link } }, ...args) => {
-      const [interpreter, argv, place, stdin] = args;
-      try {
-        link.reply({ program: this.#programs.spawn(interpreter, argv, place, stdin) });
-      } catch (error) {
-        if (!(error instanceof FileError)) throw error;
-        link.reply({ error: error.errno });
-      }
-    },
     feed: ({ worker: { link }, data }, program) => {
       this.#programs.feed(program, data);
       link.reply(null);
@@ -265,10 +285,6 @@ export class Job {
         if (bytes) link.replyArea.set(bytes);
         link.reply(news, bytes?.length);
       }),
-    kill: ({ worker: { link } }, program, signal) => {
-      this.#programs.kill(program, signal);
-      link.reply(null);
-    },
     finish: ({ worker }, exitCode) => {
       void this.#programs.endAll().then(() => {
         if (this.#ended || this.#exit) return;
