@@ -11,7 +11,7 @@ const overheadMiB = 64;
 /** However large the sandbox is: all of it is in memory at once. */
 const mostArchivesMiB = 1024;
 const mostRequests = 2000;
-const mostSteps = 3_000_000;
+const mostSteps = 2_000_000;
 const charactersPerStep = 4;
 const longestTurnMs = 10;
 
