@@ -62,7 +62,7 @@ export async function demandsOfInstalled(
       await budget.countText(requirement.text);
       if (!appliesTo(requirement, environment)) continue;
       const own = demands.get(requirement.name) ?? [];
-      own.push({ requirement, by });
+      own.push({ requirement, by, causes: [name] });
       demands.set(requirement.name, own);
     }
   }

@@ -6,7 +6,8 @@ import type { MarkerEnvironment } from "./marker.js";
 import { Offers } from "./offers.js";
 import type { Pin } from "./pin.js";
 import { appliesTo, type Requirement } from "./requirement.js";
-import { type Choices, Search } from "./search.js";
+import { Search } from "./search.js";
+import type { Choices } from "./selection.js";
 import type { WheelTarget } from "./wheel-name.js";
 
 /** From what, and for what, packages are chosen. */
@@ -38,7 +39,7 @@ export async function resolve(requirements: readonly Requirement[], options: Res
   const movable: Requirement[] = [];
   let first: SandboxError | undefined;
   for (;;) {
-    const result = await new Search(offers, dependents, options).run([...movable, ...asked]);
+    const result = await new Search(offers, { ...options, dependents }).run([...movable, ...asked]);
     if ("choices" in result) return pinsOf(result.choices, onNote);
     first ??= result.error;
     const names = new Set(movable.map(({ name }) => name));

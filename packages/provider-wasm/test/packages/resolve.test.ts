@@ -81,6 +81,30 @@ describe("versions that go together", () => {
     }
   });
 
+  it("are found where an older version asks for no extra of another", async () => {
+    index.add(makeWheel("tree", "1.0", { requires: ["leaf<2; extra == 'old'"], extras: ["old"] }), { core: true });
+    for (const version of ["1.0", "2.0"]) add(`leaf==${version}`);
+    add("wants==2.0", "tree[old]");
+    add("wants==1.0", "tree");
+    for (const asked of [
+      ["tree", "wants", "leaf>=2"],
+      ["leaf>=2", "tree", "wants"],
+      ["wants", "leaf>=2"],
+    ]) {
+      expect(await choose(asked)).toEqual(["leaf==2.0", "tree==1.0", "wants==1.0"]);
+    }
+  });
+
+  it("leave out a version whose metadata cannot be read", async () => {
+    add("leaf==1.0");
+    add("leaf==2.0", "what is this");
+    expect(await choose(["leaf"])).toEqual(["leaf==1.0"]);
+    await expect(choose(["leaf==2.0"])).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringMatching(/^package "leaf": leaf-2\.0-.* has metadata that cannot be read/),
+    });
+  });
+
   it("are not sought for ever", async () => {
     for (let version = 1; version <= 30; version += 1) {
       for (const name of ["a", "b", "c", "d"]) add(`${name}==${version}`, `e==${version}`);
