@@ -121,7 +121,10 @@ export interface ChildOptions {
   readonly memoryMiB: number;
   /** The most that its files will take. */
   readonly diskMiB: number;
+  /** Programs that run at one time, and as many shells. */
   readonly maxWorkers: number;
+  /** Processor time of the whole child. */
+  readonly maxCpuMs?: number | undefined;
   readonly warmWorkers: number;
   /** True: it is ready only when its warm interpreters are. */
   readonly warmFirst: boolean;

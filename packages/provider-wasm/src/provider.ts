@@ -24,6 +24,7 @@ const defaultWorkdir = "/workspace";
 /** For a process that only tells its version. */
 const probeMiB = 1024;
 const [defaultMemoryMiB, defaultDiskMiB] = [512, 256];
+const defaultMostSandboxes = 64;
 
 /**
  * Python and JavaScript in WebAssembly on this machine: each sandbox is a child process without environment, files or processes of
@@ -40,7 +41,9 @@ export function wasm(options: WasmOptions = {}): Provider {
     loading ??= loadInstaller(parsed.data.packages);
     return loading;
   };
-  const registry = new SessionRegistry(providerName);
+  const { maxSandboxes = defaultMostSandboxes, maxConcurrentExec } = parsed.data;
+  const capabilities = wasmCapabilities(maxConcurrentExec);
+  const registry = new SessionRegistry(providerName, { most: maxSandboxes, option: "maxSandboxes" });
   const start = async (sandboxId: string, create: CreateOptions) => {
     const { workdir = defaultWorkdir, resources, signal, onProgress } = create;
     const { packages: requirements = [] } = create;
@@ -55,14 +58,14 @@ export function wasm(options: WasmOptions = {}): Provider {
       signal,
       onProgress,
     });
-    return new WasmSession(sandboxId, workdir, child, create, {
+    return new WasmSession(sandboxId, workdir, child, capabilities, create, {
       installer,
       autoInstall: parsed.data.packages?.autoInstall ?? false,
     });
   };
   return defineProvider({
     name: providerName,
-    capabilities: wasmCapabilities,
+    capabilities,
     validate,
     create: (create) => registry.create(create, ({ id }) => start(id, create)),
     attach: (ref) => registry.attach(ref),

@@ -11,7 +11,6 @@ import {
   type SandboxInfo,
   type SpawnOptions,
 } from "@sandkit/core";
-import { wasmCapabilities } from "./capabilities.js";
 import type { SandboxChild } from "./child-process.js";
 import { providerName } from "./errors.js";
 import { wasmFiles } from "./files.js";
@@ -44,7 +43,7 @@ export interface Packaging {
 export class WasmSession implements ProviderSession {
   readonly ref: ProviderSession["ref"];
   readonly workdir: string;
-  readonly capabilities = wasmCapabilities;
+  readonly capabilities: ProviderSession["capabilities"];
   readonly files: ProviderSession["files"];
   readonly #child: SandboxChild;
   readonly #options: CreateOptions;
@@ -57,12 +56,14 @@ export class WasmSession implements ProviderSession {
     id: string,
     workdir: string,
     child: SandboxChild,
+    capabilities: ProviderSession["capabilities"],
     options: CreateOptions,
     { installer, autoInstall }: Packaging,
   ) {
     this.ref = { provider: providerName, id };
     this.workdir = workdir;
     this.#child = child;
+    this.capabilities = capabilities;
     this.#options = options;
     this.files = wasmFiles(child);
     this.#packages = new SandboxPackages(child, installer, options.network === "packages");

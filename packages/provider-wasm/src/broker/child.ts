@@ -14,7 +14,7 @@ import { HostFiles } from "./host-files.js";
 import { installArchive, uninstallPackage } from "./install-archive.js";
 import type { Job, JobListener } from "./job.js";
 import { Jobs } from "./jobs.js";
-import { watchMemory } from "./limits.js";
+import { watchLimits } from "./limits.js";
 import { ensureDirectory } from "./path-resolver.js";
 
 type Handlers = {
@@ -42,7 +42,7 @@ const commands = new HostCommands(send);
 const jobs = new Jobs(options, files, listen);
 const { assets, caches, cached } = loadAssets(options);
 jobs.supply(assets, caches);
-watchMemory(jobs, options.memoryMiB, () => files.quota.used);
+watchLimits(jobs, options, () => files.quota.used);
 process.on("message", (message: ToChild) => {
   if (message.type === "ping") send({ type: "pong" });
   else if (message.type === "commandDone") commands.done(message.id, message.result);
