@@ -328,9 +328,7 @@ export class Job {
 
   #gone({ oom, error }: WorkerEnd): void {
     const crash = error ?? "the interpreter ended by itself";
-    const byItself: JobExit = oom
-      ? { exitCode: null, signal: "SIGKILL", oom: true }
-      : { exitCode: null, signal: "SIGABRT", crash };
+    const byItself: JobExit = oom ? outOfMemory : { exitCode: null, signal: "SIGABRT", crash };
     // What it has started goes with it.
     void this.#programs.endAll().then(() => this.#finish(this.#exit ?? byItself));
   }
@@ -370,6 +368,9 @@ const interruption = {
 /** As a shell has it for a program that SIGINT has ended. */
 const interruptedCommand: HostCommandResult = { exitCode: 130, stdout: "", stderr: "" };
 
+const outOfMemory: JobExit = { exitCode: null, signal: "SIGKILL", oom: true };
+
 function signalled(name: unknown): JobExit {
+  if (name === "OOM") return outOfMemory;
   return { exitCode: null, signal: typeof name === "string" && signalNumber(name) ? name : "SIGABRT" };
 }

@@ -16,10 +16,10 @@ export interface EngineControl {
   arm(on: boolean): void;
   /** Has the code that runs end, past all `catch` and `finally`. */
   abort(): void;
-  /** @throws Error where the module has no room for so many bytes */
+  /** @throws Refusal where the module has no room for so many bytes */
   reserve(bytes: number): void;
-  /** How many MiB there are above what the user's code may take. */
-  headroom(mebibytes: number): void;
+  /** Lets the guest have so many MiB of what is held back of the memory. False where the rest cannot be held. */
+  headroom(mebibytes: number): boolean;
 }
 
 export type HostFunction = VmFunctionImplementation<QuickJSHandle>;
@@ -87,7 +87,7 @@ export function hostFunctions(
     random: (length) => context.newArrayBuffer(randomBytes(number(length)).buffer),
     arm: (on) => control.arm(number(on) !== 0),
     abort: () => control.abort(),
-    headroom: (mebibytes) => control.headroom(number(mebibytes)),
+    headroom: (mebibytes) => boolean(control.headroom(number(mebibytes))),
     pendingSignal: () => context.newNumber(host.pendingSignal()),
     takeSignal: () => context.newNumber(host.takeSignal()),
   };

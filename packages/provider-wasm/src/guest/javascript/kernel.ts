@@ -1,7 +1,7 @@
 import { bundle, rawBundle } from "javascript-kernel/display.cjs";
 import { jsonText } from "javascript-kernel/json-text.cjs";
 import { describe, type Failure } from "./failures.js";
-import { call, host, print, withHeadroom } from "./host.js";
+import { call, host, isFull, print, withHeadroom } from "./host.js";
 import type { Modules } from "./modules.js";
 import { cwd } from "./path.js";
 import type { Driver } from "./program.js";
@@ -28,6 +28,12 @@ const interruption: Failure = {
   message: "the cell was interrupted: what was defined so far is kept",
   traceback: "InterruptedError: the cell was interrupted: what was defined so far is kept\n",
 };
+/** The engine throws null where there is no memory left for an error. */
+const outOfMemory: Failure = {
+  name: "InternalError",
+  message: "out of memory",
+  traceback: "InternalError: out of memory\n",
+};
 const { parse, stringify } = JSON;
 
 /** One interpreter state, and the cells that the broker has it run. */
@@ -38,6 +44,8 @@ export class Kernel implements Driver {
   #left = longestOutputs;
   #count = 0;
   #cell: Cell | undefined;
+  /** Whether the last cell has left all memory taken. */
+  #full = false;
   exitCode: unknown;
 
   constructor(timers: Timers, modules: Modules) {
@@ -114,10 +122,9 @@ export class Kernel implements Driver {
     try {
       let { value } = await host().evaluate(stringify(cell.code), cell.name);
       if (hasValue && host().promiseState(value) !== "none") value = await value;
-      host().headroom(0);
       cell.outcome ??= hasValue ? this.#outcomeOf(value) : {};
     } catch (error) {
-      cell.outcome ??= { error: withHeadroom(() => describe(error, cell)) };
+      cell.outcome ??= { error: error === null && isFull() ? outOfMemory : withHeadroom(() => describe(error, cell)) };
     }
   }
 
@@ -130,6 +137,7 @@ export class Kernel implements Driver {
   }
 
   #end({ exitCode, value, error }: Outcome): void {
+    this.#checkMemory(error);
     const wanted = Number.isInteger(this.exitCode) ? Number(this.exitCode) & 0xff : 0;
     this.exitCode = undefined;
     const fields = [
@@ -141,6 +149,13 @@ export class Kernel implements Driver {
     this.#left = longestOutputs;
     this.#cell = undefined;
     host().call("done", `[{${fields.join(",")}}]`);
+  }
+
+  /** What has taken all memory can be freed by the cells that follow. One that wants still more ends the interpreter. */
+  #checkMemory(error: Failure | undefined): void {
+    const full = isFull();
+    if (full && this.#full && error?.message === outOfMemory.message) call("exit", "OOM");
+    this.#full = full;
   }
 
   /** Kept until the cell ends; what comes between cells goes with the next one. */
