@@ -7,8 +7,8 @@ import { GuestWorker } from "./guest-worker.js";
 import { Job, type JobListener } from "./job.js";
 import { inodeAt } from "./path-resolver.js";
 
-/** Gives what was just started the processor for its first work. */
-const refillDelayMs = 50;
+/** Gives what was just started the processor for its first work. After a kernel comes another later than after a program. */
+const refillDelayMs = { program: 50, kernel: 1000 } as const;
 /** A shell goes as deep as just-bash lets it. */
 const shellStackSizeMb = 8;
 /** Shells kept for their next job. */
@@ -119,7 +119,7 @@ export class Jobs {
       );
       const [job] = next < 0 ? [] : this.#queue.splice(next, 1);
       if (!job) return;
-      if (!job.ended) job.start(this.#takeWorker(job.request.interpreter));
+      if (!job.ended) job.start(this.#takeWorker(job.request));
     }
   }
 
@@ -138,11 +138,11 @@ export class Jobs {
     else worker.terminate();
   }
 
-  #takeWorker(interpreter: Interpreter): GuestWorker {
+  #takeWorker({ interpreter, kind }: JobRequest): GuestWorker {
     const warm = this.#warm[interpreter].filter((worker) => !worker.ended);
     const worker = warm.shift() ?? this.#create[interpreter]();
     this.#warm[interpreter] = warm;
-    void worker.settled.then(() => setTimeout(() => this.#refill(), refillDelayMs));
+    void worker.settled.then(() => setTimeout(() => this.#refill(), refillDelayMs[kind]));
     return worker;
   }
 
