@@ -11,6 +11,6 @@ export function packageError(code: ErrorCode, name: string, reason: string, caus
 }
 
 /** Whether something failed because a host could not be reached, and not because of what it said. */
-export function isUnreachable(error: unknown): boolean {
+export function isUnreachable(error: unknown): error is SandboxError {
   return error instanceof SandboxError && error.code === "UNAVAILABLE";
 }

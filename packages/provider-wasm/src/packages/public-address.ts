@@ -33,11 +33,6 @@ export function isPublicAddress(address: string): boolean {
   return family === 6 && allocated.check(address, "ipv6") && !notPublic.check(address, "ipv6");
 }
 
-/** Whether a host is this machine by its very name. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-}
-
 function addTo(list: BlockList, network: string, family: "ipv4" | "ipv6"): void {
   const [address = "", bits] = network.split("/");
   list.addSubnet(address, Number(bits), family);

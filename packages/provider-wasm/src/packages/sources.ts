@@ -1,14 +1,15 @@
 import { BadArchive } from "./bad-archive.js";
 import { sha256Of } from "./cache.js";
-import type { Candidate, Found, Pin, Source } from "./candidate.js";
-import { type Downloader, shown } from "./download.js";
+import type { Candidate, Found, Source } from "./candidate.js";
 import { packageError } from "./errors.js";
 import type { Fetcher } from "./fetcher.js";
+import type { Pin } from "./pin.js";
 import type { LockedPackage, PyodideLock } from "./pyodide-lock.js";
 import { parseRequirement } from "./requirement.js";
 import { filesOf, type IndexFile } from "./simple-index.js";
 import { parseSpecifiers, satisfies } from "./specifier.js";
 import { compareVersions, parseVersion, type Version } from "./version.js";
+import { shown } from "./web-address.js";
 import { listWheels } from "./wheel-directory.js";
 import { parseMetadata, readWheelMetadata } from "./wheel-metadata.js";
 import { parseWheelName, type WheelTarget, wheelFit } from "./wheel-name.js";
@@ -58,26 +59,18 @@ function fromLock(locked: LockedPackage, version: Version, baseUrl: URL): Candid
 }
 
 /** An index of the network, as PEP 503 and PEP 691 describe it. */
-export function indexSource(
-  indexUrl: URL,
-  target: WheelTarget,
-  downloader: Downloader,
-  fetcher: Fetcher,
-  signal: AbortSignal | undefined,
-): Source {
+export function indexSource(indexUrl: URL, target: WheelTarget, fetcher: Fetcher): Source {
   const fits = ({ requiresPython }: IndexFile) => acceptsPython(requiresPython, target.python);
   return {
     description: `the index ${shown(indexUrl)}`,
     async find(name) {
-      const files = await filesOf(downloader, indexUrl, name, signal);
+      const files = await filesOf(fetcher, indexUrl, name);
       if (!files) return nothing;
       const candidates = files.flatMap((file) => {
         const wheel = parseWheelName(file.filename);
         const fit = wheel && wheel.name === name ? wheelFit(wheel, target) : 0;
         if (!wheel || fit === 0 || !fits(file)) return [];
-        return [
-          { candidate: fromIndex(file, name, wheel.version, downloader, fetcher, signal), fit, build: wheel.build },
-        ];
+        return [{ candidate: fromIndex(file, name, wheel.version, fetcher), fit, build: wheel.build }];
       });
       const taken = new Set(candidates.map(({ candidate }) => candidate.pin.filename));
       const unfit = files.map(({ filename }) => filename).filter((filename) => !taken.has(filename));
@@ -86,14 +79,7 @@ export function indexSource(
   };
 }
 
-function fromIndex(
-  file: IndexFile,
-  name: string,
-  version: Version,
-  downloader: Downloader,
-  fetcher: Fetcher,
-  signal: AbortSignal | undefined,
-): Candidate {
+function fromIndex(file: IndexFile, name: string, version: Version, fetcher: Fetcher): Candidate {
   const { filename, url, sha256, metadataSha256, yanked } = file;
   const pin: Pin = {
     kind: "wheel",
@@ -109,7 +95,7 @@ function fromIndex(
   const beside = new URL(url);
   beside.pathname += ".metadata";
   const needs = async () => {
-    const { bytes } = await fetcher.orNamed(name, downloader.get(beside, { maxBytes: largestMetadata, signal }));
+    const bytes = await fetcher.getFor(name, beside, largestMetadata);
     if (sha256Of(bytes) === metadataSha256) return readable(pin, () => parseMetadata(bytes.toString()));
     throw packageError("TRANSPORT", name, `the metadata of ${filename} does not have the hash that the index gives`);
   };
@@ -158,10 +144,8 @@ function best(ranked: readonly Ranked[]): Candidate[] {
   const sorted = ranked.toSorted(
     (a, b) => compareVersions(b.candidate.version, a.candidate.version) || b.fit - a.fit || b.build - a.build,
   );
-  const versions = new Set<string>();
-  return sorted.flatMap(({ candidate }) => {
-    if (versions.has(candidate.pin.version)) return [];
-    versions.add(candidate.pin.version);
-    return [candidate];
+  return sorted.flatMap(({ candidate }, place) => {
+    const before = sorted[place - 1]?.candidate;
+    return before && compareVersions(before.version, candidate.version) === 0 ? [] : [candidate];
   });
 }

@@ -3,7 +3,9 @@ import { parseMarker, wasmEnvironment } from "../../src/packages/marker.js";
 import { appliesTo, parseRequirement } from "../../src/packages/requirement.js";
 import { parseSpecifiers, satisfies } from "../../src/packages/specifier.js";
 import { compareVersions, parseVersion, type Version } from "../../src/packages/version.js";
+import { readWheelMetadata } from "../../src/packages/wheel-metadata.js";
 import { parseWheelName, wheelFit } from "../../src/packages/wheel-name.js";
+import { makeWheel } from "./make-wheel.js";
 
 const version = (text: string): Version => {
   const parsed = parseVersion(text);
@@ -60,7 +62,10 @@ describe("conditions on versions", () => {
     expect(no.filter((text) => accepts(condition, text))).toEqual([]);
   });
 
-  it.each(["~=1", ">=1.*", "=1", "1.0", "==one", "== "])("refuses %s", (condition) => {
+  it.each([
+    ...["~=1", ">=1.*", "=1", "1.0", "==one", "== ", "==1.1a1.*", "==1.0.post1.*", "!=1.0.dev1.*", "==1.0+x.*"],
+    ...[">=1.0+local", "<=1.0+local", ">1.0+local", "<1.0+local", "~=1.0+local"],
+  ])("refuses %s", (condition) => {
     expect(() => parseSpecifiers(condition)).toThrow(SyntaxError);
   });
 });
@@ -81,6 +86,8 @@ describe("markers", () => {
     ["python_version ~= '3.5'", true],
     ["os.name == 'nt'", false],
     ['extra == "socks"', false],
+    ['python_version >= "3.*"', true],
+    ['python_version == "one"', false],
   ])("%s is %s", (marker, expected) => {
     expect(parseMarker(marker)(here)).toBe(expected);
   });
@@ -93,6 +100,8 @@ describe("markers", () => {
     "(os_name == 'posix'",
     "os_name == 'a' b",
     "'",
+    "python_version ~= '3'",
+    "os_name ~= '3.1'",
   ])("refuses %j", (marker) => {
     expect(() => parseMarker(marker)(here)).toThrow(SyntaxError);
   });
@@ -111,11 +120,20 @@ describe("requirements", () => {
       appliesTo(found, wasmEnvironment("3.14.2")),
       appliesTo(found, wasmEnvironment("3.14.2"), ["dev-x"]),
     ]).toEqual([false, true]);
+    expect(parseRequirement("foo>=1;").marker).toBeUndefined();
     expect(parseRequirement("a @ https://example.com/a.whl ; extra == 'x'").isAddress).toBe(true);
   });
 
   it.each(["", "-x", "a b", "a >> 1", "a==", "../a", "a[b", "é"])("refuses %j", (text) => {
     expect(() => parseRequirement(text)).toThrow(SyntaxError);
+  });
+});
+
+describe("a wheel's own word", () => {
+  it("may write its version in another way than its name does", () => {
+    const { bytes } = makeWheel("foo", "1.0", { requires: ["bar"] });
+    expect(readWheelMetadata(bytes, "foo", "1.0.0").requires.map(({ name }) => name)).toEqual(["bar"]);
+    expect(() => readWheelMetadata(bytes, "foo", "1.0.1")).toThrow(/another package/);
   });
 });
 

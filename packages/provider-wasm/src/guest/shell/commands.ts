@@ -1,8 +1,8 @@
 import type { Command, CommandName, ResolvedCommandContext } from "just-bash";
 import { getCommandNames } from "just-bash/browser";
+import { pipArguments } from "../../packages/pip-command.js";
 import type { Interpreter } from "../../protocol.js";
 import { extras } from "./extras.js";
-import { runHostCommand } from "./host-commands.js";
 import { runProgram } from "./programs.js";
 import { unavailable } from "./unavailable.js";
 
@@ -17,7 +17,7 @@ const interpreters: Readonly<Record<string, Interpreter>> = {
 };
 
 /** Commands that the caller's process carries out. */
-const hostCommands = ["pip", "pip3"];
+const hostCommands = ["pip", "pip3", "pip3.14"];
 
 /** The commands that just-bash brings and that work here. */
 export const builtIn = getCommandNames().filter((name) => !left.has(name)) as CommandName[];
@@ -30,12 +30,12 @@ export function ownCommands(direct: string): Command[] {
   return [
     ...Object.entries(interpreters).map(([name, interpreter]) =>
       command(name, (args, context) =>
-        interpreter === "python" && isPip(args)
-          ? runHostCommand(["pip", ...args.slice(2)], context)
-          : runProgram(interpreter, [name, ...args], context, direct),
+        runProgram(pipArguments([name, ...args]) ? "host" : interpreter, [name, ...args], context, direct),
       ),
     ),
-    ...hostCommands.map((name) => command(name, (args, context) => runHostCommand([name, ...args], context))),
+    ...hostCommands.map((name) =>
+      command(name, (args, context) => runProgram("host", [name, ...args], context, direct)),
+    ),
     ...Object.entries(extras).map(([name, run]) => command(name, run)),
     ...Object.entries(unavailable).map(([name, reason]) =>
       command(name, async () => ({
@@ -57,10 +57,6 @@ export const commandNames: readonly string[] = [
 
 /** Names that it does not find, of commands that say why they are not there. */
 export const refusedNames: readonly string[] = Object.keys(unavailable);
-
-function isPip([option, module]: readonly string[]): boolean {
-  return option === "-m" && module === "pip";
-}
 
 function command(
   name: string,

@@ -58,12 +58,14 @@ class Shell {
   constructor({ cwd, env, pid }: ShellJob, input: string) {
     this.#input = input;
     const token = randomToken();
-    this.#targets = { stdout: `/dev/.o${token}`, stderr: `/dev/.e${token}`, direct: `_SANDKIT_${token}` };
+    const direct = `_SANDKIT_${token}`;
+    const isProgram = (name: string) => this.#files.isProgram(name);
+    this.#targets = { stdout: `/dev/.o${token}`, stderr: `/dev/.e${token}`, direct, isProgram };
     const streams = new Map([
       [this.#targets.stdout, 1],
       [this.#targets.stderr, 2],
     ]);
-    this.#files = new ShellFiles(new Devices([...commandNames, "trap", "umask"], refusedNames, streams));
+    this.#files = new ShellFiles(new Devices([...commandNames, "trap", "umask"], refusedNames, streams), direct);
     this.#bash = new Bash({
       fs: this.#files,
       cwd,
