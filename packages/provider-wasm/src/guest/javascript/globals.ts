@@ -3,7 +3,7 @@ import { structuredClone } from "./clone.js";
 import { createConsole } from "./console.js";
 import { host } from "./host.js";
 import type { Process } from "./process.js";
-import type { Timers } from "./timers.js";
+import { functionsOf, type Timers } from "./timers.js";
 
 class TextEncoder {
   readonly encoding = "utf-8";
@@ -94,12 +94,7 @@ export function installGlobals(process: Process, timers: Timers, uncaught: (erro
     structuredClone,
     atob: (text: string) => Buffer.from(String(text), "base64").toString("latin1"),
     btoa: (text: string) => Buffer.from(String(text), "latin1").toString("base64"),
-    setTimeout: timers.setTimeout,
-    setInterval: timers.setInterval,
-    setImmediate: timers.setImmediate,
-    clearTimeout: timers.clear,
-    clearInterval: timers.clear,
-    clearImmediate: timers.clear,
+    ...functionsOf(timers),
   };
   Object.defineProperty(Math, "random", { configurable: true, writable: true, value: createRandom() });
   for (const [name, value] of Object.entries(values)) {
