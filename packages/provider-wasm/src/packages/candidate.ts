@@ -18,6 +18,8 @@ export interface Candidate {
   /** Withdrawn by its author: only for who asks for exactly this version. */
   readonly yanked: boolean;
   readonly needs: () => Promise<Needs>;
+  /** What its archive says itself, where `needs` is the word of others, who tell of no extras. */
+  readonly ownNeeds?: (() => Promise<Needs>) | undefined;
 }
 
 /** What one source has of a package. */

@@ -5,6 +5,8 @@ export interface Demand {
   readonly requirement: Requirement;
   /** The package that has it; undefined: the caller. */
   readonly by?: { readonly name: string; readonly version: string; readonly isPresent: boolean } | undefined;
+  /** Packages of which another version might not have it: that one, and those that ask for extras of it. */
+  readonly causes: readonly string[];
 }
 
 /** For people. */

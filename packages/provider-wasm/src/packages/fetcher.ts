@@ -3,7 +3,7 @@ import type { Budget } from "./budget.js";
 import { type PackageCache, sha256Of } from "./cache.js";
 import type { Downloaded, Downloader } from "./download.js";
 import { DownloadError } from "./download-error.js";
-import { packageError } from "./errors.js";
+import { downloadFailure, packageError } from "./errors.js";
 import type { Pin } from "./pin.js";
 import { readWheel } from "./wheel-directory.js";
 
@@ -51,7 +51,7 @@ export class Fetcher {
       return (await this.get(url, maxBytes)).bytes;
     } catch (error) {
       if (!(error instanceof DownloadError)) throw error;
-      throw packageError("UNAVAILABLE", name, error.message, error);
+      throw downloadFailure(name, error);
     }
   }
 

@@ -2,8 +2,9 @@ import { refusal } from "../errors.js";
 import type { PackagesOptions } from "./options.js";
 import { isSecureAddress, withSlash } from "./web-address.js";
 
-/** Where the world publishes packages of Python. */
+/** Where the world publishes packages of Python, and where the files lie that are named there. */
 const publicIndex = "https://pypi.org/simple/";
+const publicFiles = "https://files.pythonhosted.org/";
 
 /**
  * The index to ask, with its credentials; undefined when there is to be none.
@@ -17,4 +18,10 @@ export function indexAddress({ indexUrl }: PackagesOptions, environment: NodeJS.
   if (isSecureAddress(variable)) return withSlash(new URL(variable));
   const wanted = "the address of an index by https, or by http on this machine: correct it, or give option indexUrl";
   throw refusal("INVALID", `environment variable PIP_INDEX_URL is not ${wanted}`, "packages");
+}
+
+/** Hosts that are trusted besides that of the index, wherever they are; with their credentials. */
+export function fileAddresses({ fileHosts = [] }: PackagesOptions, index: URL | undefined): URL[] {
+  const isPublic = index?.origin === new URL(publicIndex).origin;
+  return [...fileHosts, ...(isPublic ? [publicFiles] : [])].map((address) => new URL(address));
 }

@@ -10,7 +10,7 @@ import { ChoiceNotes } from "./choice-notes.js";
 import { Downloader } from "./download.js";
 import { isUnreachable } from "./errors.js";
 import { Fetcher } from "./fetcher.js";
-import { indexAddress } from "./index-address.js";
+import { fileAddresses, indexAddress } from "./index-address.js";
 import { readInstalled } from "./installed.js";
 import { wasmEnvironment } from "./marker.js";
 import type { PackagesOptions } from "./options.js";
@@ -73,7 +73,8 @@ export class PackageInstaller {
     this.#options = options;
     const index = indexAddress(options, environment);
     const base = withSlash(new URL(options.packageBaseUrl ?? publishedAt));
-    this.#downloader = new Downloader(index ? [index, base] : [base], options.timeoutMs ?? defaultTimeoutMs);
+    const configured = [...(index ? [index] : []), ...fileAddresses(options, index), base];
+    this.#downloader = new Downloader(configured, options.timeoutMs ?? defaultTimeoutMs);
     this.#indexUrl = index && withoutCredentials(index);
     this.#baseUrl = withoutCredentials(base);
   }
@@ -147,7 +148,7 @@ export class PackageInstaller {
     }
   }
 
-  #resolve({ request, requirements, fetcher, budget, onNote }: Work): Promise<Pin[]> {
+  async #resolve({ request, requirements, fetcher, budget, onNote }: Work): Promise<Pin[]> {
     const { installed = new Map(), upgrade, network } = request;
     const asked = new Set(upgrade ? requirements.map(({ name }) => name) : []);
     const { target } = this.lock;
@@ -156,7 +157,7 @@ export class PackageInstaller {
       target,
       environment: wasmEnvironment(target.python),
       budget,
-      installed: readInstalled(installed, asked, onNote),
+      installed: await readInstalled(installed, asked, budget, onNote),
       notAsked: this.#notAsked(network),
       onNote,
     });
@@ -168,7 +169,7 @@ export class PackageInstaller {
     const local = wheelDir === undefined ? [] : [directorySource(wheelDir, target, fetcher)];
     if (!network) return local;
     const index = this.#indexUrl && indexSource(this.#indexUrl, target, fetcher);
-    const [compiled, pure] = [true, false].map((kind) => lockSource(this.lock, this.#baseUrl, kind));
+    const [compiled, pure] = [true, false].map((kind) => lockSource(this.lock, this.#baseUrl, kind, fetcher));
     return [...local, compiled, index, pure].filter((source) => source !== undefined);
   }
 

@@ -13,6 +13,10 @@ export const packagesSchema = z
         description:
           "Index of packages (simple API, PEP 503 and 691), or false; default: the environment's PIP_INDEX_URL, else https://pypi.org/simple/",
       }),
+    fileHosts: z.array(webAddress).optional().meta({
+      description:
+        "Hosts in your own network to which the index may lead, as addresses, with credentials where they need some; default none: files come from the index's host, or from the public internet",
+    }),
     packageBaseUrl: webAddress.optional().meta({
       description: "Where Pyodide's own packages lie; default: where its makers publish them",
     }),

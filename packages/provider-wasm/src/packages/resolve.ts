@@ -6,7 +6,8 @@ import type { MarkerEnvironment } from "./marker.js";
 import { Offers } from "./offers.js";
 import type { Pin } from "./pin.js";
 import { appliesTo, type Requirement } from "./requirement.js";
-import { type Choices, Search } from "./search.js";
+import { Search } from "./search.js";
+import type { Choices } from "./selection.js";
 import type { WheelTarget } from "./wheel-name.js";
 
 /** From what, and for what, packages are chosen. */
@@ -31,14 +32,14 @@ export interface ResolveOptions {
  *   OverBudget
  */
 export async function resolve(requirements: readonly Requirement[], options: ResolveOptions): Promise<Pin[]> {
-  const { installed, environment, onNote } = options;
+  const { installed, environment, budget, onNote } = options;
   const offers = new Offers(options);
   const asked = requirements.filter((requirement) => appliesTo(requirement, environment));
-  const dependents = demandsOfInstalled(installed, (requirement) => appliesTo(requirement, environment));
+  const dependents = await demandsOfInstalled(installed, environment, budget);
   const movable: Requirement[] = [];
   let first: SandboxError | undefined;
   for (;;) {
-    const result = await new Search(offers, dependents, options).run([...movable, ...asked]);
+    const result = await new Search(offers, { ...options, dependents }).run([...movable, ...asked]);
     if ("choices" in result) return pinsOf(result.choices, onNote);
     first ??= result.error;
     const names = new Set(movable.map(({ name }) => name));
@@ -56,12 +57,11 @@ async function pinsOf(choices: Choices, onNote: (message: string) => void): Prom
   const pins: Pin[] = [];
   for (const [name, { version, candidate, extras }] of choices) {
     if (!candidate) continue;
-    const { extras: known } = await candidate.needs();
-    if (extras.size > 0 && !known)
-      onNote(`${name}: of Pyodide's own packages no extras are known: ask for what they need`);
-    const unknown = [...extras].filter((extra) => known && !known.includes(extra));
-    if (unknown.length > 0) onNote(`${name} ${version.text} has no extra ${unknown.join(", ")}`);
     pins.push(candidate.pin);
+    if (extras.size === 0) continue;
+    const { extras: known } = await (candidate.ownNeeds ?? candidate.needs)();
+    const unknown = [...extras].filter((extra) => !known?.includes(extra));
+    if (unknown.length > 0) onNote(`${name} ${version.text} has no extra ${unknown.join(", ")}`);
   }
   return pins;
 }

@@ -5,6 +5,8 @@ import { DownloadError } from "./download-error.js";
 import { isPublicAddress } from "./public-address.js";
 import { isLoopback, isSecure, shown } from "./web-address.js";
 
+const remedy = "if that is meant, name the host in packages.fileHosts";
+
 /** A name that leads to an address at which nothing may be asked. */
 export class RefusedAddress extends Error {
   override readonly name = "RefusedAddress";
@@ -28,7 +30,7 @@ export class Routes {
     if (this.#trusted.has(url.origin)) return isLoopback(url.hostname) ? this.#local : this.#configured;
     const literal = url.hostname.replace(/^\[(.*)\]$/, "$1");
     const isPublic = isIP(literal) ? isPublicAddress(literal) : !isLoopback(url.hostname);
-    if (!isPublic) throw new DownloadError(`${shown(url)} is refused: it is no public address`);
+    if (!isPublic) throw new DownloadError(`${shown(url)} is refused: it is no public address: ${remedy}`);
     return this.#elsewhere;
   }
 }
@@ -39,7 +41,8 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
     const [first] = addresses ?? [];
     const inside = addresses?.find(({ address }) => !isPublicAddress(address));
     if (error) callback(error, "");
-    else if (inside || !first) callback(new RefusedAddress(`refused: ${hostname} leads to no public address`), "");
+    else if (inside || !first)
+      callback(new RefusedAddress(`refused: ${hostname} leads to no public address: ${remedy}`), "");
     else if (options.all) callback(null, addresses);
     else callback(null, first.address, first.family);
   });

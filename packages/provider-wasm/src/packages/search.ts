@@ -1,4 +1,4 @@
-import type { SandboxError } from "@sandkit/core";
+import { SandboxError } from "@sandkit/core";
 import type { Budget } from "./budget.js";
 import type { Candidate } from "./candidate.js";
 import { type Demand, describeDemand } from "./demand.js";
@@ -7,6 +7,7 @@ import type { Installed } from "./installed.js";
 import type { MarkerEnvironment } from "./marker.js";
 import type { Offers } from "./offers.js";
 import { appliesTo, type Requirement } from "./requirement.js";
+import { type Choices, type Chosen, type Mark, Selection } from "./selection.js";
 import { satisfies } from "./specifier.js";
 import { compareVersions, parseVersion, type Version } from "./version.js";
 import type { WheelTarget } from "./wheel-name.js";
@@ -16,19 +17,10 @@ export interface SearchOptions {
   readonly target: WheelTarget;
   readonly environment: MarkerEnvironment;
   readonly installed: ReadonlyMap<string, Installed>;
+  /** What installed packages ask of others, by the name of those. */
+  readonly dependents: ReadonlyMap<string, readonly Demand[]>;
   readonly budget: Budget;
 }
-
-interface Chosen {
-  readonly version: Version;
-  /** Absent: it is in the sandbox already. */
-  readonly candidate?: Candidate | undefined;
-  readonly requires: readonly Requirement[];
-  readonly extras: ReadonlySet<string>;
-}
-
-/** What was chosen, by name. */
-export type Choices = ReadonlyMap<string, Chosen>;
 
 /** Why a choice does not work, and the packages of which another version might help. */
 export interface Failure {
@@ -39,13 +31,12 @@ export interface Failure {
 /** One package for which versions are tried. */
 interface Attempt {
   readonly name: string;
-  readonly extras: ReadonlySet<string>;
   readonly demands: readonly Demand[];
+  readonly extras: ReadonlySet<string>;
+  readonly askers: readonly string[];
   readonly versions: AsyncIterator<Version | Candidate, void>;
   readonly causes: Set<string>;
-  /** Where the search stood. */
-  readonly at: number;
-  readonly mark: number;
+  readonly mark: Mark;
   /** Of the first version that did not do. */
   error?: SandboxError | undefined;
 }
@@ -58,22 +49,12 @@ const mostPackages = 300;
  */
 export class Search {
   readonly #offers: Offers;
-  readonly #dependents: ReadonlyMap<string, readonly Demand[]>;
   readonly #options: SearchOptions;
-  readonly #demands: Demand[] = [];
-  readonly #byName = new Map<string, Demand[]>();
-  readonly #known = new Set<string>();
-  readonly #chosen = new Map<string, Chosen>();
+  readonly #selection = new Selection();
   readonly #attempts: Attempt[] = [];
-  /** How to take back what was done, the last last. */
-  readonly #done: (() => void)[] = [];
-  #at = 0;
-  #archives = 0;
 
-  /** @param dependents What installed packages ask of others, by the name of those. */
-  constructor(offers: Offers, dependents: ReadonlyMap<string, readonly Demand[]>, options: SearchOptions) {
+  constructor(offers: Offers, options: SearchOptions) {
     this.#offers = offers;
-    this.#dependents = dependents;
     this.#options = options;
   }
 
@@ -81,10 +62,10 @@ export class Search {
   async run(requirements: readonly Requirement[]): Promise<{ readonly choices: Choices } | Failure> {
     // What leaves the least choice comes first: so conflicts show early.
     const exact = requirements.filter(isExact);
-    for (const requirement of [...exact, ...requirements]) this.#demand({ requirement });
+    for (const requirement of [...exact, ...requirements]) this.#demand({ requirement, causes: [] });
     for (;;) {
-      const demand = this.#demands[this.#at];
-      if (!demand) return { choices: this.#chosen };
+      const demand = this.#selection.next;
+      if (!demand) return { choices: this.#selection.choices };
       await this.#options.budget.countSteps(1);
       const failure = await this.#meet(demand);
       const final = failure && (await this.#goBack(failure));
@@ -93,50 +74,53 @@ export class Search {
   }
 
   async #meet(demand: Demand): Promise<Failure | undefined> {
-    const { name, isAddress } = demand.requirement;
-    if (isAddress) return failed(name, [demand], "packages come by name, not by address: put the wheel into wheelDir");
-    const chosen = this.#chosen.get(name);
-    if (!chosen) {
-      const attempt = this.#begin(name);
-      this.#attempts.push(attempt);
-      return this.#next(attempt);
-    }
-    this.#at += 1;
-    const more = demand.requirement.extras.filter((extra) => !chosen.extras.has(extra));
+    const { name, isAddress, extras } = demand.requirement;
+    if (isAddress)
+      return failed(name, demand.causes, "packages come by name, not by address: put the wheel into wheelDir");
+    const chosen = this.#selection.choices.get(name);
+    if (!chosen) return this.#begin(name);
+    this.#selection.pass();
+    const more = extras.filter((extra) => !chosen.extras.has(extra));
     if (more.length === 0) return this.#conflict(demand);
-    return this.#choose(name, { ...chosen, extras: new Set([...chosen.extras, ...more]) });
+    const all = { extras: new Set([...chosen.extras, ...more]), askers: [...chosen.askers, ...demand.causes] };
+    const requires = chosen.candidate ? await this.#requiresOf(chosen.candidate, all.extras) : chosen.requires;
+    return this.#choose(name, { ...chosen, ...all, requires });
   }
 
   /** With what is chosen already. */
   #conflict(demand: Demand): Failure | undefined {
     const { name, specifiers } = demand.requirement;
-    const chosen = this.#chosen.get(name);
+    const chosen = this.#selection.choices.get(name);
     if (!chosen || satisfies(chosen.version, specifiers)) return undefined;
     const standing = chosen.candidate ? "is chosen" : "is installed";
     const reason = `versions conflict: ${describeDemand(demand)}, and ${chosen.version.text} ${standing}`;
-    return failed(name, [demand], reason, [name]);
+    return failed(name, [...demand.causes, name], reason);
   }
 
-  #begin(name: string): Attempt {
-    const own = [...(this.#byName.get(name) ?? [])];
-    const others = (this.#dependents.get(name) ?? []).filter(({ by }) => by && this.#stays(by.name));
+  async #begin(name: string): Promise<Failure | undefined> {
+    const own = [...this.#selection.demandsOn(name)];
+    const others = (this.#options.dependents.get(name) ?? []).filter(({ by }) => by && this.#stays(by.name));
     const demands = [...own, ...others];
-    const causes = new Set<string>();
-    return {
+    await this.#options.budget.countSteps(demands.length);
+    const askers = own.flatMap(({ requirement, causes }) => (requirement.extras.length > 0 ? causes : []));
+    const causes = new Set(askers);
+    const attempt: Attempt = {
       name,
       demands,
       extras: new Set(own.flatMap(({ requirement }) => requirement.extras)),
+      askers,
       versions: this.#versionsOf(name, own, demands, causes),
       causes,
-      at: this.#at,
-      mark: this.#done.length,
+      mark: this.#selection.mark,
     };
+    this.#attempts.push(attempt);
+    return this.#next(attempt);
   }
 
   /** Whether an installed package keeps its version: one that is demanded too will have its turn, and say so itself. */
   #stays(name: string): boolean {
-    const chosen = this.#chosen.get(name);
-    return chosen ? chosen.candidate === undefined : !this.#byName.get(name)?.length;
+    const chosen = this.#selection.choices.get(name);
+    return chosen ? chosen.candidate === undefined : this.#selection.demandsOn(name).length === 0;
   }
 
   /**
@@ -144,9 +128,7 @@ export class Search {
    * @param causes Gets who excludes a version, and who needs the package at all: of each one suffices.
    */
   async *#versionsOf(name: string, own: readonly Demand[], all: readonly Demand[], causes: Set<string>) {
-    const exclude = ({ by }: Demand) => {
-      if (by) causes.add(by.name);
-    };
+    const exclude = (demand: Demand) => addAll(causes, demand.causes);
     own.slice(0, 1).forEach(exclude);
     const present = this.#options.installed.get(name)?.version;
     const excluding = present && own.find(({ requirement }) => !satisfies(present, requirement.specifiers));
@@ -160,7 +142,7 @@ export class Search {
   /** Takes the next version of a package that can be taken. */
   async #next(attempt: Attempt): Promise<Failure | undefined> {
     for (;;) {
-      this.#undo(attempt);
+      this.#selection.undo(attempt.mark);
       const version = await this.#following(attempt);
       if (!version) {
         this.#attempts.pop();
@@ -184,39 +166,46 @@ export class Search {
     }
   }
 
-  async #take({ name, extras }: Attempt, version: Version | Candidate): Promise<Failure | undefined> {
+  async #take({ name, extras, askers }: Attempt, version: Version | Candidate): Promise<Failure | undefined> {
     if (!("pin" in version)) {
       const requires = this.#options.installed.get(name)?.requires ?? [];
-      return this.#choose(name, { version, requires, extras });
+      return this.#choose(name, { version, requires, extras, askers });
     }
-    if (this.#archives >= mostPackages)
+    if (this.#selection.archives >= mostPackages) {
       return failed(name, [], `it would be one of more than ${mostPackages} packages`);
-    const { requires, python } = await this.#offers.needsOf(version);
-    const own = parseVersion(this.#options.target.python);
-    if (own && !satisfies(own, python)) {
-      const wanted = python.map(({ text }) => text).join(",");
-      return failed(name, [], `${version.pin.filename} needs Python ${wanted}, and this is ${own.text}`, [name]);
     }
-    this.#archives += 1;
-    this.#done.push(() => {
-      this.#archives -= 1;
-    });
-    return this.#choose(name, { version: version.version, candidate: version, requires, extras });
+    try {
+      const { python } = await this.#offers.needsOf(version);
+      const own = parseVersion(this.#options.target.python);
+      if (own && !satisfies(own, python)) {
+        const wanted = python.map(({ text }) => text).join(",");
+        return failed(name, [name], `${version.pin.filename} needs Python ${wanted}, and this is ${own.text}`);
+      }
+      const requires = await this.#requiresOf(version, extras);
+      return await this.#choose(name, { version: version.version, candidate: version, requires, extras, askers });
+    } catch (error) {
+      // Of one version only: another may be as it should.
+      if (error instanceof SandboxError && error.code === "INVALID") return { error, causes: new Set([name]) };
+      throw error;
+    }
+  }
+
+  async #requiresOf(candidate: Candidate, extras: ReadonlySet<string>): Promise<readonly Requirement[]> {
+    const { requires } = await this.#offers.needsOf(candidate);
+    if (extras.size === 0 || !candidate.ownNeeds) return requires;
+    const own = await candidate.ownNeeds();
+    return [...requires, ...own.requires.filter((each) => !appliesTo(each, this.#options.environment))];
   }
 
   /** Takes a version, or more extras of it, and all that it needs, unless that conflicts with what is chosen. */
   async #choose(name: string, chosen: Chosen): Promise<Failure | undefined> {
-    const before = this.#chosen.get(name);
-    this.#chosen.set(name, chosen);
-    this.#done.push(() => {
-      if (before) this.#chosen.set(name, before);
-      else this.#chosen.delete(name);
-    });
+    this.#selection.choose(name, chosen);
     const by = { name, version: chosen.version.text, isPresent: !chosen.candidate };
+    const causes = [name, ...chosen.askers];
     for (const requirement of chosen.requires) {
-      await this.#options.budget.countSteps(chosen.extras.size + 1);
+      await this.#options.budget.countText(requirement.text, chosen.extras.size + 1);
       if (!appliesTo(requirement, this.#options.environment, chosen.extras)) continue;
-      const demand = { requirement, by };
+      const demand = { requirement, by, causes };
       const conflict = this.#conflict(demand);
       if (conflict) return conflict;
       this.#demand(demand);
@@ -224,24 +213,11 @@ export class Search {
     return undefined;
   }
 
-  /** A demand that is known already adds nothing. */
   #demand(demand: Demand): void {
-    const { requirement } = demand;
-    const { name, extras, specifiers, isAddress } = requirement;
-    const key = JSON.stringify([name, extras, specifiers.map(({ text }) => text), isAddress]);
-    if (this.#known.has(key)) return;
-    const own = this.#byName.get(name) ?? [];
-    const isNew = own.length === 0 && !isAddress && !this.#chosen.has(name) && !this.#options.installed.has(name);
-    if (isNew) this.#offers.prefetch(demand);
-    this.#known.add(key);
-    this.#demands.push(demand);
-    own.push(demand);
-    this.#byName.set(name, own);
-    this.#done.push(() => {
-      this.#known.delete(key);
-      this.#demands.pop();
-      own.pop();
-    });
+    const { name, isAddress } = demand.requirement;
+    const isKnown = this.#selection.demandsOn(name).length > 0 || this.#selection.choices.has(name);
+    if (!isKnown && !isAddress && !this.#options.installed.has(name)) this.#offers.prefetch(demand);
+    this.#selection.demand(demand);
   }
 
   /** @returns the failure itself when nothing is left to try */
@@ -253,16 +229,11 @@ export class Search {
         blame(attempt, current);
         current = await this.#next(attempt);
       } else {
-        this.#undo(attempt);
+        this.#selection.undo(attempt.mark);
         this.#attempts.pop();
       }
     }
     return undefined;
-  }
-
-  #undo({ at, mark }: Attempt): void {
-    while (this.#done.length > mark) this.#done.pop()?.();
-    this.#at = at;
   }
 }
 
@@ -272,10 +243,14 @@ function isExact({ specifiers }: Requirement): boolean {
 
 function blame(attempt: Attempt, { error, causes }: Failure): void {
   attempt.error ??= error;
-  for (const cause of causes) if (cause !== attempt.name) attempt.causes.add(cause);
+  addAll(attempt.causes, causes);
+  attempt.causes.delete(attempt.name);
 }
 
-function failed(name: string, demands: readonly Demand[], reason: string, more: readonly string[] = []): Failure {
-  const causes = new Set([...demands.flatMap(({ by }) => by?.name ?? []), ...more]);
-  return { error: packageError("INVALID", name, reason), causes };
+function failed(name: string, causes: Iterable<string>, reason: string): Failure {
+  return { error: packageError("INVALID", name, reason), causes: new Set(causes) };
+}
+
+function addAll(set: Set<string>, more: Iterable<string>): void {
+  for (const each of more) set.add(each);
 }

@@ -1,14 +1,14 @@
 import { Parser } from "htmlparser2";
 import { DownloadError } from "./download-error.js";
-import { packageError } from "./errors.js";
+import { downloadFailure, packageError } from "./errors.js";
 import type { Fetcher } from "./fetcher.js";
 import { shown, withoutCredentials, withSlash } from "./web-address.js";
 
 /** One file that an index offers. */
 export interface IndexFile {
   readonly filename: string;
-  /** Without credentials: those go with the host. */
-  readonly url: URL;
+  /** Without credentials, as those go with the host; undefined where it is none. Pages are long: worked out on demand. */
+  readonly url: () => URL | undefined;
   /** Absent where the index gives none: such a file is never taken. */
   readonly sha256?: string | undefined;
   /** Of the metadata beside the file. */
@@ -30,7 +30,7 @@ export async function filesOf(fetcher: Fetcher, indexUrl: URL, name: string): Pr
     return /json/.test(contentType) ? fromJson(bytes.toString(), url) : fromHtml(bytes.toString(), url);
   } catch (error) {
     if (error instanceof DownloadError && (error.status === 404 || error.status === 410)) return undefined;
-    if (error instanceof DownloadError) throw packageError("UNAVAILABLE", name, `the index: ${error.message}`, error);
+    if (error instanceof DownloadError) throw downloadFailure(name, error);
     if (!(error instanceof SyntaxError)) throw error;
     const reason = `${shown(page)} is no page of an index: ${error.message}: check indexUrl`;
     throw packageError("UNAVAILABLE", name, reason, error);
@@ -45,12 +45,11 @@ function fromJson(text: string, page: URL): IndexFile[] {
   if (!Array.isArray(files)) throw new SyntaxError("it lists no files");
   return files.filter(isObject).flatMap((file) => {
     const { filename, yanked } = file;
-    const url = addressOf(file.url, page);
-    if (typeof filename !== "string" || !url) return [];
+    if (typeof filename !== "string") return [];
     return [
       {
         filename,
-        url,
+        url: () => addressOf(file.url, page),
         sha256: hashIn(file.hashes),
         metadataSha256: hashIn(file["core-metadata"] ?? file["dist-info-metadata"]),
         requiresPython: textOf(file["requires-python"]),
@@ -105,7 +104,7 @@ function fileAt(url: URL, attributes: Readonly<Record<string, string>>): IndexFi
   bare.hash = "";
   return {
     filename,
-    url: bare,
+    url: () => bare,
     sha256,
     metadataSha256,
     requiresPython: attributes["data-requires-python"],

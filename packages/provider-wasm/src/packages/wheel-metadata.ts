@@ -44,7 +44,8 @@ export function metadataFields(text: string): (name: string) => string[] {
 /** Reads the metadata out of a wheel of this name and version. @throws BadArchive */
 export function readWheelMetadata(bytes: Buffer, name: string, version: string): WheelMetadata {
   const entries = listZip(bytes);
-  const entry = entries.find((candidate) => candidate.name === `${distInfoOf(entries, name, version)}/METADATA`);
+  const path = `${distInfoOf(entries, name, version)}/METADATA`;
+  const entry = entries.find((candidate) => candidate.name === path);
   if (!entry || entry.size > longestMetadata) throw new BadArchive("has no METADATA");
   return parseMetadata(readZip(bytes, entry).toString());
 }

@@ -1,9 +1,10 @@
 import { setMaxListeners } from "node:events";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { wasm } from "../../src/index.js";
 import { Budget } from "../../src/packages/budget.js";
 import { Downloader } from "../../src/packages/download.js";
@@ -48,6 +49,35 @@ describe("the address of the index", () => {
   });
 });
 
+describe("proxies of the environment", () => {
+  it("are asked for hosts elsewhere, and not for this machine", async () => {
+    index.add(makeWheel("leaf", "1.0"));
+    const asked: (string | undefined)[] = [];
+    const proxy = createServer((_, response) => response.writeHead(500).end());
+    proxy.on("connect", (request, socket) => {
+      asked.push(request.url);
+      socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    const { port } = proxy.address() as AddressInfo;
+    vi.stubEnv("HTTPS_PROXY", `http://127.0.0.1:${port}`);
+    vi.stubEnv("HTTP_PROXY", `http://127.0.0.1:${port}`);
+    vi.stubEnv("NO_PROXY", "");
+    try {
+      expect(await prepare(["leaf"])).toEqual(["leaf==1.0"]);
+      expect(asked).toEqual([]);
+      await expect(prepare(["leaf"], installerOf({ indexUrl: "https://index.invalid/" }))).rejects.toMatchObject({
+        code: "UNAVAILABLE",
+      });
+      expect(new Set(asked)).toEqual(new Set(["index.invalid:443"]));
+    } finally {
+      vi.unstubAllEnvs();
+      proxy.closeAllConnections();
+      await new Promise((resolve) => proxy.close(resolve));
+    }
+  });
+});
+
 describe("name and password of an index", () => {
   const expected = `Basic ${Buffer.from("me:p@ss").toString("base64")}`;
   const guarded = (path: string, answer: (request: IncomingMessage, response: ServerResponse) => void) =>
@@ -76,12 +106,12 @@ describe("name and password of an index", () => {
     await rm(join(cacheDir, `${wheel.sha256}.whl`));
     expect(await prepare(["secret"], again)).toEqual(["secret==1.0"]);
     await expect(prepare(["secret"])).rejects.toMatchObject({
-      code: "UNAVAILABLE",
-      message: expect.not.stringContaining("p@ss"),
+      code: "AUTH",
+      message: expect.stringMatching(/^package "secret": .*answered 401: check name and password in the address/),
     });
   });
 
-  it("go to no other host", async () => {
+  it("go to no other host, which may be in one's own network where that is said", async () => {
     const other = new LocalIndex();
     await other.start();
     try {
@@ -94,8 +124,13 @@ describe("name and password of an index", () => {
       const { host } = new URL(other.url);
       index.add(wheel, { url: `http://me:p%40ss@${host}/files/x/${wheel.filename}` });
       const indexUrl = index.url.replace("//", "//me:p%40ss@");
-      expect(await prepare(["elsewhere"], installerOf({ indexUrl, packageBaseUrl: other.url }))).toHaveLength(1);
-      expect(seen).toEqual([undefined]);
+      await expect(prepare(["elsewhere"], installerOf({ indexUrl }))).rejects.toMatchObject({
+        message: expect.stringContaining("name the host in packages.fileHosts"),
+      });
+      expect(await prepare(["elsewhere"], installerOf({ indexUrl, fileHosts: [other.url] }))).toHaveLength(1);
+      const fileHosts = [other.url.replace("//", "//you:secret@")];
+      expect(await prepare(["elsewhere"], installerOf({ indexUrl, fileHosts }))).toHaveLength(1);
+      expect(seen).toEqual([undefined, `Basic ${Buffer.from("you:secret").toString("base64")}`]);
     } finally {
       await other.stop();
     }
@@ -153,7 +188,7 @@ describe("a host that", () => {
     });
     await expect(prepare(["slow"], installerOf(), { diskMiB: 1 })).rejects.toMatchObject({
       code: "TOO_LARGE",
-      message: expect.stringMatching(/installing slow costs too much: more than 65 MiB are needed/),
+      message: expect.stringMatching(/installing slow costs too much: more than 65 MiB would be fetched/),
     });
   });
 });

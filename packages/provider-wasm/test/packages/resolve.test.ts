@@ -2,8 +2,17 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Budget } from "../../src/packages/budget.js";
+import { PackageCache } from "../../src/packages/cache.js";
+import { Downloader } from "../../src/packages/download.js";
+import { Fetcher } from "../../src/packages/fetcher.js";
 import { type InstallRequest, PackageInstaller } from "../../src/packages/installer.js";
+import { wasmEnvironment } from "../../src/packages/marker.js";
 import type { PackagesOptions } from "../../src/packages/options.js";
+import type { LockedPackage } from "../../src/packages/pyodide-lock.js";
+import { parseRequirement } from "../../src/packages/requirement.js";
+import { resolve } from "../../src/packages/resolve.js";
+import { lockSource } from "../../src/packages/sources.js";
 import { LocalIndex } from "./local-index.js";
 import { makeWheel } from "./make-wheel.js";
 
@@ -70,6 +79,30 @@ describe("versions that go together", () => {
     ]) {
       expect(await choose(order)).toEqual(["leaf==1.0", "tree==1.0", "wants==1.0"]);
     }
+  });
+
+  it("are found where an older version asks for no extra of another", async () => {
+    index.add(makeWheel("tree", "1.0", { requires: ["leaf<2; extra == 'old'"], extras: ["old"] }), { core: true });
+    for (const version of ["1.0", "2.0"]) add(`leaf==${version}`);
+    add("wants==2.0", "tree[old]");
+    add("wants==1.0", "tree");
+    for (const asked of [
+      ["tree", "wants", "leaf>=2"],
+      ["leaf>=2", "tree", "wants"],
+      ["wants", "leaf>=2"],
+    ]) {
+      expect(await choose(asked)).toEqual(["leaf==2.0", "tree==1.0", "wants==1.0"]);
+    }
+  });
+
+  it("leave out a version whose metadata cannot be read", async () => {
+    add("leaf==1.0");
+    add("leaf==2.0", "what is this");
+    expect(await choose(["leaf"])).toEqual(["leaf==1.0"]);
+    await expect(choose(["leaf==2.0"])).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringMatching(/^package "leaf": leaf-2\.0-.* has metadata that cannot be read/),
+    });
   });
 
   it("are not sought for ever", async () => {
@@ -183,6 +216,16 @@ describe("what is installed", () => {
   });
 });
 
+it("what a sandbox says that it has costs what it takes to read it", async () => {
+  const marker = Array.from({ length: 60 }, () => "python_version > '3'").join(" or ");
+  const requires = Array.from({ length: 1000 }, (_, number) => `leaf>${number}; ${marker}`);
+  const has = Object.fromEntries(Array.from({ length: 50 }, (_, number) => [`p${number}==1.0`, requires]));
+  await expect(choose(["leaf"], { has })).rejects.toMatchObject({
+    code: "TOO_LARGE",
+    message: expect.stringContaining("installing leaf costs too much: there are too many versions and conditions"),
+  });
+}, 60_000);
+
 describe("sources", () => {
   const local = async (...packages: string[]) => {
     const directory = await mkdtemp(join(wheelDir, "w"));
@@ -200,6 +243,33 @@ describe("sources", () => {
     expect(await choose(["leaf"], { options })).toEqual(["leaf==1.0"]);
     expect(await choose(["leaf>=2.0rc1"], { options })).toEqual(["leaf==2.0rc1"]);
     expect(await choose(["leaf"], { options, network: false })).toEqual(["leaf==2.0rc1"]);
+  });
+
+  it("of Pyodide's makers tell of no extras: the wheels themselves do", async () => {
+    const requires = ["never", "socks; extra == 'proxy'"];
+    const wheel = index.add(makeWheel("built", "1.0", { requires, extras: ["proxy"] }));
+    const locked: LockedPackage = { ...wheel, depends: [], imports: [], kind: "wheel" };
+    const lock = {
+      target: { python: "3.14.2", platform: "pyemscripten_2026_0_wasm32" },
+      packages: new Map([locked, { ...locked, name: "socks" }].map((each) => [each.name, each])),
+    };
+    const { signal } = new AbortController();
+    const budget = new Budget(1);
+    const downloader = new Downloader([new URL(index.url)], 1000);
+    const notes: string[] = [];
+    const onNote = (note: string) => notes.push(note);
+    const cache = new PackageCache(undefined);
+    const fetcher = new Fetcher({ downloader, cache, budget, signal, onProgress: onNote });
+    const pins = await resolve([parseRequirement("built[proxy,other]")], {
+      sources: [lockSource(lock, new URL("/files/", index.url), false, fetcher)],
+      target: lock.target,
+      environment: wasmEnvironment(lock.target.python),
+      installed: new Map(),
+      budget,
+      onNote,
+    });
+    expect(pins.map(({ name }) => name)).toEqual(["built", "socks"]);
+    expect(notes).toContain("built 1.0 has no extra other");
   });
 
   it("that cannot be reached are an error, unless one before them has what fits", async () => {

@@ -42,7 +42,7 @@ const longestWaitMs = 1000;
 const mostInput = 80 * 1024 * 1024;
 
 /** The programs that one shell or interpreter has started. What comes from it is checked here. */
-export class ShellPrograms {
+export class StartedPrograms {
   readonly #start: StartProgram;
   readonly #programs = new Map<number, Program>();
   #next = 1;
