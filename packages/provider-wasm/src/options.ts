@@ -13,7 +13,8 @@ export const optionsSchema = z
       description: "Programs that run at one time in each sandbox, the others wait; default 4",
     }),
     maxCpuMs: z.int().min(1000).optional().meta({
-      description: "Processor time of each sandbox and its start, in milliseconds; what runs after that is ended; default without end",
+      description:
+        "Processor time of each sandbox and its start, in milliseconds; what runs after that is ended; default without end",
     }),
     warmWorkers: z.int().min(0).max(8).optional().meta({
       description:

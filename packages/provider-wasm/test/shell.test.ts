@@ -176,7 +176,7 @@ describe("argument lists", () => {
     expect(await run(["bash", "-euo", "pipefail", "-c", "echo a; false; echo b"])).toEqual([1, "a\n", ""]);
     await sandbox.files.write("script.sh", '#!/bin/bash\nset -e\necho "$0:$1:$#"\n');
     expect((await run(["bash", "script.sh", "one", "two"]))[1]).toBe("script.sh:one:2\n");
-    expect(await run(["bash", "none.sh"])).toEqual([127, "", "none.sh: No such file or directory\n"]);
+    expect(await run(["bash", "none.sh"])).toEqual([127, "", "bash: none.sh: No such file or directory\n"]);
     expect((await run(["sh"], { stdin: "echo from stdin\n" }))[1]).toBe("from stdin\n");
     expect((await run(["nosuch"]))[0]).toBe(127);
     expect((await run(["/workspace/script.sh"]))[0]).toBe(126);

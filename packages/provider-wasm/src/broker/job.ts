@@ -1,6 +1,7 @@
 import type { ProviderCell } from "@sandkit/core";
 import type { LinkRequest } from "../link.js";
 import type { HostCommandResult, JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
+import { endsByDefault, signalNumber } from "../signal-numbers.js";
 import { readCellResult } from "./cell-result.js";
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
@@ -9,7 +10,6 @@ import type { GuestWorker, WorkerEnd } from "./guest-worker.js";
 import { Input } from "./input.js";
 import { Output } from "./output.js";
 import { ShellPrograms, type StartProgram } from "./shell-programs.js";
-import { endsByDefault, signalNumber } from "./signal-numbers.js";
 
 /** Longest JSON of a call that ends no cell: two paths, each character escaped. */
 const longestArgs = 64 * 1024;

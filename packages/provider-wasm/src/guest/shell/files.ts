@@ -1,6 +1,6 @@
 import type { IFileSystem } from "just-bash";
 import { askFiles, FileFailure } from "./broker.js";
-import { bytesOfLatin1, latin1 } from "./bytes.js";
+import { bytesOfLatin1, bytesOfText, latin1 } from "./bytes.js";
 import type { Devices } from "./devices.js";
 import {
   copyTree,
@@ -86,7 +86,7 @@ export class ShellFiles implements IFileSystem {
     for (const name of this.#devices.names(path)) {
       modes.set(name, this.#devices.stat(path === "/" ? `/${name}` : `${path}/${name}`)?.mode ?? 0);
     }
-    if (!path.startsWith("/dev")) this.#addOwn(path, modes);
+    if (path !== "/dev" && !path.startsWith("/dev/")) this.#addOwn(path, modes);
     return Array.from(modes, ([name, mode]) => ({
       name,
       isFile: isFile(mode),
@@ -171,10 +171,9 @@ export class ShellFiles implements IFileSystem {
   }
 
   #write(path: string, content: string | Uint8Array, options: Encoding, append: boolean): void {
+    if (this.#devices.write(path)) return;
     const isText = !isBinary((typeof options === "string" ? options : options?.encoding) ?? "utf8");
-    if (this.#devices.write(path, content, isText)) return;
-    const bytes =
-      typeof content !== "string" ? content : isText ? new TextEncoder().encode(content) : bytesOfLatin1(content);
+    const bytes = typeof content !== "string" ? content : isText ? bytesOfText(content) : bytesOfLatin1(content);
     writeAll(path, bytes, append, 0o666 & ~this.umask);
   }
 

@@ -17,6 +17,8 @@ export const limits: NonNullable<BashOptions["executionLimits"]> = {
   maxJqIterations: unbounded,
   maxWorkUnits: unbounded,
   maxExecutionTimeMs: Number.POSITIVE_INFINITY,
+  // A command that `timeout` ends is waited for, however long its program takes.
+  maxExtensionCleanupTimeMs: 2 ** 31 - 1,
   maxLiveBytes: 256 * mebibyte,
   maxInputBytes: 256 * mebibyte,
   maxStringLength: 64 * mebibyte,
