@@ -29,6 +29,25 @@ const changes: readonly Change[] = [
     /if\(\(await (\w+)\.fs\.stat\((\w+)\)\)\.isDirectory&&!(\w+)\)\{(\w+)\+=`rm: cannot remove/g,
     "if((await $1.fs.lstat($2)).isDirectory&&!$3){$4+=`rm: cannot remove",
   ],
+  [
+    "the options of grep",
+    'else if(pe==="h"||pe==="--no-filename")m=!0;',
+    'else if(pe==="h"||pe==="--no-filename")m=!0;else if(pe==="H"||pe==="--with-filename")m=null;else if(pe==="I")R.skipsBinary=!0;',
+  ],
+  ["the file names that grep shows", "ge=(ee.length>1||l&&Ie)&&!m", "ge=m===null||(ee.length>1||l&&Ie)&&!m"],
+  [
+    "the files that grep reads",
+    "return l?null:{error:`grep: ${Ke}: Is a directory\n`};pe=await t.fs.readFile(Xn)}",
+    'return l?null:{error:`grep: ${Ke}: Is a directory\n`};if(pe=await t.fs.readFile(Xn),R.skipsBinary&&pe.includes("\0"))return null}',
+  ],
+  // It cuts `{1..20000}` to 10,000 words without a word, and counts the words of a whole script.
+  [
+    "too many words of braces",
+    "function Ll(e,t,n,r){if(e.length>=n.maxResults)return!1;",
+    'function Ll(e,t,n,r){if(e.length>=n.maxResults)throw new C(`bash: braces of more than ${n.maxResults} words: use seq or a loop`,"array_elements");',
+  ],
+  ["the longest sequence in braces", "var Uo=1e4,md=", "var Uo=1/0,md="],
+  ["counting them", "Math.min(Hw,e.limits.maxBraceExpansionResults),", "Number.MAX_SAFE_INTEGER,"],
   // It gives all output of a script at the end. What nothing in the script collects is to come out as it is made.
   [
     "the state of a script",

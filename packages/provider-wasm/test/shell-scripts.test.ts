@@ -137,10 +137,7 @@ describe("traps at the end", () => {
 
 describe("xargs", () => {
   check([
-    [
-      "find src -name '*.py' -print0 | xargs -0 grep -nE 'foo|FOO'",
-      "src/a.py:2:def foo(): pass\nsrc/b c.py:1:# FOO\n",
-    ],
+    ["find src -name '*.py' -print0 | xargs -0 grep -nE 'foo|FOO'", "src/a.py:2:def foo(): pass\nsrc/b c.py:1:# FOO\n"],
     ["echo src/a.py | xargs grep -nH x", "src/a.py:1:x = 1\n"],
     ["echo src/a.py | xargs grep -In x", "1:x = 1\n"],
     ["echo src/a.py | xargs -n1 -P 2 -- grep -l x", "src/a.py\n"],
@@ -181,6 +178,20 @@ describe("files with random names", () => {
     ["mktemp -u -p src x.XXXXXX | grep -c ^src/x; mktemp -u -t y.XXXXXX | grep -c ^/tmp/y", "1\n1\n"],
     ["mktemp none", "", "mktemp: too few X's in template 'none'\n", 1],
     ["mktemp -k", "", "mktemp: invalid option -- 'k'\n", 1],
+  ]);
+});
+
+describe("copies", () => {
+  check([
+    ["mkdir d; echo x > d/f; ln -s f d/l; ln -s no d/n; cp -r d e; readlink e/l e/n; cat e/l", "f\nno\nx\n"],
+    ["cp -r d/l k; readlink k; cp d/l c; readlink c || cat c; rm k c", "f\nx\n"],
+    [
+      "echo old > e/f; echo kept > e/other; rm e/l; ln -s other e/l; cp -r d/. e; readlink e/l; cat e/f e/other",
+      "f\nx\nkept\n",
+    ],
+    ["rm e/f; ln -s other e/f; cp -r d/. e; readlink e/f; cat e/other", "other\nx\n"],
+    ["rm e/f; mkdir e/f; cp -r d/. e 2>/dev/null || echo refused; ls -d e/f/", "refused\ne/f/\n"],
+    ["cp -r d d/in 2>/dev/null || echo refused; ls d; rm -r d e", "refused\nf\nl\nn\n"],
   ]);
 });
 

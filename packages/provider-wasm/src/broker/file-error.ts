@@ -16,7 +16,8 @@ export type Errno =
   | "EXDEV"
   | "E2BIG"
   | "EBADMSG"
-  | "ESTALE";
+  | "ESTALE"
+  | "EAGAIN";
 
 /** A failure of the broker's file system. `ESTALE` stands for a file that changed against `ifModifiedAt`. */
 export class FileError extends Error {

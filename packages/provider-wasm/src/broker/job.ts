@@ -266,9 +266,16 @@ export class Job {
     finish: ({ worker }, exitCode) => {
       void this.#programs.endAll().then(() => {
         if (this.#ended || this.#exit) return;
-        this.#finish({ exitCode: Number(exitCode) & 0xff });
+        // Before the end, which may start the job that uses it.
         worker.release();
         this.#listener.released(worker);
+        this.#finish({ exitCode: Number(exitCode) & 0xff });
+      });
+    },
+    exit: ({ worker }, exitCode) => {
+      void this.#programs.endAll().then(() => {
+        this.#finish(this.#exit ?? { exitCode: Number(exitCode) & 0xff });
+        worker.terminate();
       });
     },
   };

@@ -1,4 +1,5 @@
 import type { JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
+import { FileError } from "./file-error.js";
 
 /** What a shell says of where its program runs. */
 type ProgramPlace = Pick<JobPlace, "cwd" | "env">;
@@ -25,29 +26,32 @@ export type StartProgram = (request: ProgramRequest, place: ProgramPlace, listen
 type News = { readonly stream: number; readonly length: number } | { readonly exit: JobExit } | null;
 type Give = (news: News, bytes?: Uint8Array) => void;
 
-/** A shell runs one program at a time; `timeout` and the like may leave some behind for a while. */
+/** A shell runs one program at a time, `xargs -P` some. */
 const mostPrograms = 32;
 const longestWaitMs = 1000;
 const mostInput = 80 * 1024 * 1024;
+
+/** Handles of programs are never used again: what a shell still asks of an earlier job finds none. */
+let lastHandle = 0;
 
 /** The programs that one shell has started. What comes from the shell is checked here. */
 export class ShellPrograms {
   readonly #start: StartProgram;
   readonly #programs = new Map<number, Program>();
-  #next = 1;
 
   constructor(start: StartProgram) {
     this.#start = start;
   }
 
-  /** @throws Error for what no shell of ours asks; FileError for its directory */
+  /** @throws Error for what no shell of ours asks; FileError for its directory, and `EAGAIN` for too many at once */
   spawn(interpreter: unknown, argv: unknown, place: unknown, stdin: unknown): number {
-    if (this.#programs.size >= mostPrograms) throw new Error("it has started too many programs");
+    if (this.#programs.size >= mostPrograms) throw new FileError("EAGAIN", "programs of one shell");
     if (interpreter !== "python" && interpreter !== "javascript") throw new Error("there is no such interpreter");
     if (!isList(argv) || !isPlace(place)) throw new Error("a program that cannot be started");
     const request = { kind: "program", interpreter, argv, stdin: stdin === true, mergeStderr: false } as const;
     const program = new Program((listener) => this.#start(request, place, listener));
-    const handle = this.#next++;
+    lastHandle += 1;
+    const handle = lastHandle;
     this.#programs.set(handle, program);
     return handle;
   }

@@ -107,16 +107,16 @@ export class ShellFiles implements IFileSystem {
   }
 
   async cp(source: string, target: string, options: { recursive?: boolean } = {}): Promise<void> {
-    const from = this.#lookUp(source, true);
+    // With all that is in it, a link is copied as a link.
+    const from = this.#lookUp(source, !options.recursive);
     if (!from) throw new FileFailure("ENOENT", "cp", source);
     if (isDirectory(from.mode) && !options.recursive) throw new FileFailure("EISDIR", "cp", source);
     if (this.#devices.stat(source) || this.#devices.stat(target)) {
       await this.writeFile(target, await this.readFileBuffer(source));
       return;
     }
-    const to = walk(target);
-    if (to.info?.ino === from.ino) return;
-    copyTree(["", from.ino, from.mode], to.parent, to.name, target);
+    if (walk(target).info?.ino === from.ino) return;
+    copyTree(from, target);
   }
 
   async mv(source: string, target: string): Promise<void> {

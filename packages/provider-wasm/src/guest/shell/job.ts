@@ -1,6 +1,5 @@
 import type { Bash as BashClass, BashExecResult, ExecOptions } from "just-bash";
 import { Bash } from "just-bash/browser";
-import { refuseLargeBraces } from "./braces.js";
 import { ask, chunkBytes } from "./broker.js";
 import { bytesOfText, latin1 } from "./bytes.js";
 import { builtIn, commandNames, ownCommands, refusedNames } from "./commands.js";
@@ -63,13 +62,6 @@ class Shell {
       processInfo: { pid, ppid: 1, uid: 1000, gid: 1000 },
     });
     hideRefused(this.#bash);
-    this.#bash.registerTransformPlugin({
-      name: "sandkit",
-      transform: ({ ast }) => {
-        refuseLargeBraces(ast);
-        return { ast };
-      },
-    });
   }
 
   #umask([mask]: readonly string[]) {
