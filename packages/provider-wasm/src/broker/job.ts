@@ -1,6 +1,7 @@
 import type { ProviderCell } from "@sandkit/core";
 import type { LinkRequest } from "../link.js";
 import type { HostCommandResult, JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
+import { endsByDefault, signalNumber } from "../signal-numbers.js";
 import { readCellResult } from "./cell-result.js";
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
@@ -11,7 +12,6 @@ import { Input } from "./input.js";
 import type { Operations } from "./operation.js";
 import { Output } from "./output.js";
 import { programOperations } from "./program-operations.js";
-import { endsByDefault, signalNumber } from "./signal-numbers.js";
 import { StartedPrograms, type StartProgram } from "./started-programs.js";
 
 /** Longest JSON of a call that ends no cell: two paths, each character escaped. */
@@ -249,9 +249,16 @@ export class Job {
     finish: ({ worker }, exitCode) => {
       void this.#programs.endAll().then(() => {
         if (this.#ended || this.#exit) return;
-        this.#finish({ exitCode: Number(exitCode) & 0xff });
+        // Before the end, which may start the job that uses it.
         worker.release();
         this.#listener.released(worker);
+        this.#finish({ exitCode: Number(exitCode) & 0xff });
+      });
+    },
+    exit: ({ worker }, exitCode) => {
+      void this.#programs.endAll().then(() => {
+        this.#finish(this.#exit ?? { exitCode: Number(exitCode) & 0xff });
+        worker.terminate();
       });
     },
   };

@@ -153,6 +153,11 @@ export class Jobs {
     return [...this.#jobs.values()].filter((job) => job.started);
   }
 
+  /** Shells that are kept for their next job. */
+  get idleShells(): number {
+    return this.#warm.shell.filter(({ ended }) => !ended).length;
+  }
+
   #startQueued(): void {
     while (this.#queue.length > 0) {
       const next = this.#queue.findIndex(

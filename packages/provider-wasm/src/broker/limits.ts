@@ -22,7 +22,8 @@ export function watchLimits(jobs: Jobs, { memoryMiB, maxCpuMs }: Most, diskUsed:
     if (maxCpuMs !== undefined && usedCpuMs() > maxCpuMs) {
       for (const job of running) job.end({ exitCode: null, signal: "SIGXCPU" });
     }
-    const allowed = (baseMiB + running.length * (memoryMiB + perWorkerMiB)) * mebibyte + diskUsed();
+    const workers = running.length * (memoryMiB + perWorkerMiB) + jobs.idleShells * perWorkerMiB;
+    const allowed = (baseMiB + workers) * mebibyte + diskUsed();
     if (process.memoryUsage.rss() <= allowed) return;
     for (const job of running) job.end({ exitCode: null, signal: "SIGKILL", oom: true });
   };

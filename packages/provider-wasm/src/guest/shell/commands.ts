@@ -4,10 +4,11 @@ import { pipArguments } from "../../packages/pip-command.js";
 import type { Interpreter } from "../../protocol.js";
 import { extras } from "./extras.js";
 import { runProgram } from "./programs.js";
+import { trap } from "./traps.js";
 import { unavailable } from "./unavailable.js";
 
 /** Commands of just-bash that need what is not bundled with it. */
-const left = new Set<string>(["html-to-markdown", "sqlite3", "tar"]);
+const notBundled = new Set<string>(["html-to-markdown", "sqlite3", "tar"]);
 
 const interpreters: Readonly<Record<string, Interpreter>> = {
   python: "python",
@@ -20,22 +21,18 @@ const interpreters: Readonly<Record<string, Interpreter>> = {
 const hostCommands = ["pip", "pip3", "pip3.14"];
 
 /** The commands that just-bash brings and that work here. */
-export const builtIn = getCommandNames().filter((name) => !left.has(name)) as CommandName[];
+export const builtIn = getCommandNames().filter((name) => !notBundled.has(name)) as CommandName[];
 
-/**
- * The commands of this sandbox beside those: every one that is not just-bash's is registered here.
- * @param direct Name of the variable that marks a program whose output is the shell's own
- */
-export function ownCommands(direct: string): Command[] {
+/** The commands of this sandbox beside those: every one that is not just-bash's is registered here. */
+export function ownCommands(): Command[] {
   return [
     ...Object.entries(interpreters).map(([name, interpreter]) =>
       command(name, (args, context) =>
-        runProgram(pipArguments([name, ...args]) ? "host" : interpreter, [name, ...args], context, direct),
+        runProgram(pipArguments([name, ...args]) ? "host" : interpreter, [name, ...args], context),
       ),
     ),
-    ...hostCommands.map((name) =>
-      command(name, (args, context) => runProgram("host", [name, ...args], context, direct)),
-    ),
+    ...hostCommands.map((name) => command(name, (args, context) => runProgram("host", [name, ...args], context))),
+    command("trap", trap),
     ...Object.entries(extras).map(([name, run]) => command(name, run)),
     ...Object.entries(unavailable).map(([name, reason]) =>
       command(name, async () => ({
@@ -53,6 +50,7 @@ export const commandNames: readonly string[] = [
   ...Object.keys(interpreters),
   ...hostCommands,
   ...Object.keys(extras),
+  "trap",
 ];
 
 /** Names that it does not find, of commands that say why they are not there. */

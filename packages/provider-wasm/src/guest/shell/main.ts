@@ -1,9 +1,8 @@
-// First of all: the modules after it use its globals while they load.
-
 import { ask } from "./broker.js";
 import { commandNames } from "./commands.js";
 import { fire, host } from "./globals.js";
 import { runJob, type ShellJob } from "./job.js";
+import { programsRunning } from "./programs.js";
 
 /** What the worker may call in the shell's realm. */
 export interface ShellRealm {
@@ -22,7 +21,8 @@ export const shell: ShellRealm = Object.freeze({
   async run() {
     for (;;) {
       const exitCode = await runJob(ask<ShellJob>("job", []));
-      host.call("finish", JSON.stringify([exitCode]), null, false);
+      // A realm in which something still waits for a program of this job is not for another.
+      host.call(programsRunning() === 0 ? "finish" : "exit", JSON.stringify([exitCode]), null, false);
     }
   },
   async warmUp(scripts: string) {
