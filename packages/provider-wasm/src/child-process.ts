@@ -7,6 +7,7 @@ import { type CallContext, childError, lostError, providerName } from "./errors.
 import { type HardeningLevel, startHardened } from "./hardening/hardening.js";
 import { Heartbeat } from "./heartbeat.js";
 import { mostMemoryMiB } from "./memory-limits.js";
+import type { FromGuest, ToGuest } from "./network/request-desk.js";
 import { nodeFlags } from "./node-flags.js";
 import type { PreparedArchive } from "./packages/wheel-layout.js";
 import type {
@@ -71,6 +72,8 @@ export class SandboxChild {
   #ending = false;
   /** Carries out a command that a guest asks for. */
   #onCommand: CommandHandler | undefined;
+  /** Carries out what guests ask of the network. */
+  #onRequest: ((message: FromGuest) => void) | undefined;
   #onReady: ((cached: boolean) => void) | undefined;
   #cached = false;
   /** Resolves when the process is gone. */
@@ -221,6 +224,16 @@ export class SandboxChild {
     this.#onCommand = handler;
   }
 
+  /** Who carries out what guests ask of the network. */
+  onRequest(handler: (message: FromGuest) => void): void {
+    this.#onRequest = handler;
+  }
+
+  /** Tells the child what has become of a request. */
+  tell(message: ToGuest): void {
+    if (this.#lost === undefined) this.#send({ type: "http", message });
+  }
+
   /** Unpacks packages into the sandbox, each whole or not at all. @throws SandboxError `NO_SPACE`, `INVALID` */
   async install(archives: readonly PreparedArchive[]): Promise<void> {
     for (const archive of archives) {
@@ -268,6 +281,9 @@ export class SandboxChild {
       }
       case "command":
         void this.#command(message);
+        break;
+      case "http":
+        this.#onRequest?.(message.message);
         break;
       case "output":
         this.#jobs.get(message.job)?.output(message.stream, message.bytes);

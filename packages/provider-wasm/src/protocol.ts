@@ -1,4 +1,5 @@
 import type { FileInfo, ListFilesOptions, ProcessExit, ProviderCell, WriteOptions } from "@sandkit/core";
+import type { FromGuest, ToGuest } from "./network/request-desk.js";
 import type { PreparedArchive } from "./packages/wheel-layout.js";
 
 /** What runs guest code. */
@@ -22,6 +23,8 @@ export type Job =
 export interface JobPlace {
   /** Whether what the code imports and the sandbox lacks is installed first. */
   readonly autoInstall: boolean;
+  /** Whether it may ask the caller's process for what its list permits. */
+  readonly network: boolean;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -80,6 +83,8 @@ export type ToChild =
   | { readonly type: "taken"; readonly job: string; readonly stream: OutputStream; readonly bytes: number }
   /** How a command ended that the child asked for. */
   | { readonly type: "commandDone"; readonly id: number; readonly result: HostCommandResult }
+  /** Of a request that a guest has opened. */
+  | { readonly type: "http"; readonly message: ToGuest }
   /** To be answered with `pong` at once. */
   | { readonly type: "ping" };
 
@@ -93,7 +98,9 @@ export type FromChild =
   | { readonly type: "output"; readonly job: string; readonly stream: OutputStream; readonly bytes: Uint8Array }
   | { readonly type: "ended"; readonly job: string; readonly exit: JobExit }
   /** A guest asks for a command of the caller's process, such as `pip`; answered with `commandDone`. */
-  | { readonly type: "command"; readonly id: number; readonly argv: readonly string[]; readonly cwd: string };
+  | { readonly type: "command"; readonly id: number; readonly argv: readonly string[]; readonly cwd: string }
+  /** A guest asks a host on the network, as far as its sandbox's list permits. */
+  | { readonly type: "http"; readonly message: FromGuest };
 
 /** What a command has done that the caller's process carries out. */
 export interface HostCommandResult {

@@ -17,6 +17,8 @@ import { providerName } from "./errors.js";
 import { wasmFiles } from "./files.js";
 import { loadCells } from "./javascript-cells.js";
 import { type KernelKind, WasmKernel } from "./kernel.js";
+import { RequestDesk } from "./network/request-desk.js";
+import { SandboxNetwork } from "./network/sandbox-network.js";
 import { CommandProcess } from "./packages/command-process.js";
 import type { PackageInstaller } from "./packages/installer.js";
 import { type PipContext, pipArguments, runPip } from "./packages/pip.js";
@@ -50,6 +52,8 @@ export class WasmSession implements ProviderSession {
   readonly #options: CreateOptions;
   readonly #packages: SandboxPackages;
   readonly #autoInstall: boolean;
+  /** Absent where the sandbox has no network. */
+  readonly #desk: RequestDesk | undefined;
   readonly #createdAt = new Date();
   #nextJob = 1;
 
@@ -67,6 +71,7 @@ export class WasmSession implements ProviderSession {
     this.files = wasmFiles(child);
     this.#packages = new SandboxPackages(child, installer, options.network === "packages");
     this.#autoInstall = autoInstall;
+    this.#desk = openDesk(child, options.network);
     child.onCommand((argv, cwd) => this.#command(argv, cwd));
   }
 
@@ -123,6 +128,7 @@ export class WasmSession implements ProviderSession {
   }
 
   async destroy(): Promise<void> {
+    this.#desk?.close();
     await this.#child.destroy();
   }
 
@@ -139,7 +145,12 @@ export class WasmSession implements ProviderSession {
     const giveUp = () => void this.#child.call("end", [id], what).catch(() => undefined);
     signal?.addEventListener("abort", giveUp);
     try {
-      const place = { cwd, env: this.#environment(env), autoInstall: this.#autoInstall };
+      const place = {
+        cwd,
+        env: this.#environment(env),
+        autoInstall: this.#autoInstall,
+        network: this.#desk !== undefined,
+      };
       const pid = await this.#child.call("start", [id, job, place], what);
       signal?.throwIfAborted();
       return pid;
@@ -210,6 +221,15 @@ export class WasmSession implements ProviderSession {
       });
     }
   }
+}
+
+/** Connects the guests of a sandbox with the hosts that its policy lists. */
+function openDesk(child: SandboxChild, network: CreateOptions["network"]): RequestDesk | undefined {
+  if (typeof network !== "object") return undefined;
+  const desk = new RequestDesk(new SandboxNetwork(network.allow), (message) => child.tell(message));
+  child.onRequest((message) => desk.receive(message));
+  void child.exited.then(() => desk.close());
+  return desk;
 }
 
 /** Of all other names the shell knows whether they are commands. */

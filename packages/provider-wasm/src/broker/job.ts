@@ -5,7 +5,9 @@ import { readCellResult } from "./cell-result.js";
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestFiles } from "./guest-files.js";
+import { GuestRequests, longRequest } from "./guest-requests.js";
 import type { GuestWorker, WorkerEnd } from "./guest-worker.js";
+import type { HttpRelay } from "./http-relay.js";
 import { Input } from "./input.js";
 import { Output } from "./output.js";
 import { ShellPrograms, type StartProgram } from "./shell-programs.js";
@@ -35,6 +37,12 @@ interface Call {
   readonly data: Uint8Array;
 }
 
+/** What of the sandbox a job may use. */
+interface SandboxParts {
+  readonly files: FileSystem;
+  readonly relay: HttpRelay;
+}
+
 type Operations = Readonly<Record<string, (call: Call, ...args: unknown[]) => void>>;
 
 interface WaitingCell {
@@ -51,6 +59,7 @@ export class Job {
   readonly #place: JobPlace;
   readonly #listener: JobListener;
   readonly #files: GuestFiles;
+  readonly #requests: GuestRequests;
   readonly #input: Input;
   /** Signals that the program handles; Python itself handles SIGINT. */
   readonly #caught = new Set([2]);
@@ -73,7 +82,7 @@ export class Job {
     pid: number,
     request: JobRequest,
     place: JobPlace,
-    files: FileSystem,
+    { files, relay }: SandboxParts,
     listener: JobListener,
     start: StartProgram,
   ) {
@@ -82,6 +91,7 @@ export class Job {
     this.#place = place;
     this.#listener = listener;
     this.#files = new GuestFiles(files);
+    this.#requests = new GuestRequests(place.network ? relay : undefined);
     this.#input = new Input(request.kind === "program" && request.stdin);
     this.#programs = new ShellPrograms(start);
   }
@@ -126,6 +136,7 @@ export class Job {
     if (name !== "SIGKILL" && this.#worker?.listening && this.#caught.has(number)) {
       this.#worker.signal(number);
       this.#input.interrupt();
+      this.#requests.interrupt();
       this.#endCommand?.(interruptedCommand);
     } else if (endsByDefault(name)) {
       this.end({ exitCode: null, signal: name });
@@ -174,7 +185,8 @@ export class Job {
     }
   }
 
-  #answer(worker: GuestWorker, { operation, args, data }: LinkRequest): void {
+  #answer(worker: GuestWorker, request: LinkRequest): void {
+    const { operation, args, data } = request;
     if (operation === "done") {
       this.#finishCell(worker, args);
       return;
@@ -182,13 +194,19 @@ export class Job {
     const file = operation.startsWith("fs.");
     const spawn = operation === "spawn";
     if (args.length > (spawn || operation === "command" ? longestSpawn : longestArgs)) {
-      if (!file && !spawn) throw new Error("its arguments are too long");
-      worker.link.reply({ error: spawn ? "E2BIG" : "ENAMETOOLONG" });
+      const opens = operation === "http.open";
+      if (!file && !spawn && !opens) throw new Error("its arguments are too long");
+      worker.link.reply({ error: opens ? longRequest : spawn ? "E2BIG" : "ENAMETOOLONG" });
       return;
     }
     const list = JSON.parse(args) as unknown;
     if (file) {
       this.#file(worker, operation.slice(3), list, data);
+      return;
+    }
+    if (operation.startsWith("http.")) {
+      if (!Array.isArray(list)) throw new Error("no arguments");
+      this.#requests.answer(worker, operation.slice("http.".length), list, request);
       return;
     }
     const operations = this.request.interpreter === "shell" ? this.#shellOperations : this.#operations;
@@ -341,6 +359,7 @@ export class Job {
     clearTimeout(this.#asking?.timer);
     const damage = this.#lastOutput();
     this.#input.discard();
+    this.#requests.endAll();
     this.#files.closeAll();
     this.#listener.ended(damage === undefined ? exit : { exitCode: null, signal: "SIGABRT", crash: damage });
   }

@@ -4,6 +4,7 @@ import { loadJavaScriptAssets, loadShellAssets, type SharedAssets } from "./asse
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestWorker } from "./guest-worker.js";
+import type { HttpRelay } from "./http-relay.js";
 import { Job, type JobListener } from "./job.js";
 import { inodeAt } from "./path-resolver.js";
 
@@ -22,6 +23,7 @@ type Observe = (id: string) => Omit<JobListener, "started" | "released">;
 export class Jobs {
   readonly #options: ChildOptions;
   readonly #files: FileSystem;
+  readonly #relay: HttpRelay;
   readonly #observe: Observe;
   readonly #jobs = new Map<string, Job>();
   readonly #queue: Job[] = [];
@@ -34,9 +36,10 @@ export class Jobs {
   #nextPid = 2;
 
   /** Starts the threads of the warm workers, which wait for {@link supply}. */
-  constructor(options: ChildOptions, files: FileSystem, observe: Observe) {
+  constructor(options: ChildOptions, files: FileSystem, relay: HttpRelay, observe: Observe) {
     this.#options = options;
     this.#files = files;
+    this.#relay = relay;
     this.#observe = observe;
     this.#refill();
   }
@@ -72,7 +75,7 @@ export class Jobs {
       this.#nextPid++,
       request,
       place,
-      this.#files,
+      { files: this.#files, relay: this.#relay },
       {
         started: () => listener.started(),
         output: (stream, bytes) => listener.output(stream, bytes),

@@ -2,6 +2,7 @@ import { assert } from "./assert.js";
 import { Buffer } from "./buffer.js";
 import { EventEmitter } from "./events.js";
 import * as fs from "./fs.js";
+import { http } from "./http.js";
 import type { Modules } from "./modules.js";
 import { net } from "./net.js";
 import * as path from "./path.js";
@@ -38,6 +39,8 @@ export function createBuiltins(
     events: () => Object.assign(EventEmitter, { default: EventEmitter }),
     fs: () => ({ ...withCallbacks(fs as unknown as Record<string, unknown>, timers), promises: promises() }),
     "fs/promises": () => promises(),
+    http: () => http,
+    https: () => http,
     module: () => ({
       createRequire: (from: string) => modules().requireOf(from.startsWith("file:") ? fileUrlPath(from) : from),
       builtinModules: Object.keys(factories),
@@ -67,8 +70,10 @@ export function createBuiltins(
       setImmediate: (value?: unknown) => new Promise((done) => timers.setImmediate(() => done(value))),
     }),
     url: () => ({
+      URL: globalThis.URL,
+      URLSearchParams: globalThis.URLSearchParams,
       fileURLToPath: fileUrlPath,
-      pathToFileURL: (file: string) => ({ href: fileUrl(path.resolve(file)) }),
+      pathToFileURL: (file: string) => new globalThis.URL(fileUrl(path.resolve(file))),
     }),
     util: () => ({ ...util, TextDecoder: globalThis.TextDecoder, TextEncoder: globalThis.TextEncoder }),
   };

@@ -1,0 +1,111 @@
+import type { ResponseHead } from "../../network/messages.js";
+import { Headers } from "../web/headers.js";
+import { type Hop, nextHop } from "../web/redirects.js";
+import type { AbortSignal } from "./abort.js";
+import type { Requests } from "./requests.js";
+import { bodyBytes, type Pieces, Response } from "./response.js";
+
+interface RequestInit {
+  readonly method?: string;
+  readonly headers?: ConstructorParameters<typeof Headers>[0];
+  readonly body?: unknown;
+  readonly redirect?: "follow" | "manual" | "error";
+  readonly signal?: AbortSignal | null;
+}
+
+const mostRedirects = 20;
+const normalMethods = new Set(["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]);
+const withoutBody = new Set([101, 204, 205, 304]);
+
+/** The web's `Request`, as far as `fetch` takes one. */
+export class Request {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly redirect: "follow" | "manual" | "error";
+  readonly signal: AbortSignal | undefined;
+  /** Not the web's, whose bodies are streams. */
+  readonly bytes: Uint8Array | null;
+
+  constructor(input: unknown, init: RequestInit = {}) {
+    const from = input instanceof Request ? input : undefined;
+    const method = String(init.method ?? from?.method ?? "GET");
+    this.url = from?.url ?? new globalThis.URL(String(input)).href;
+    this.method = normalMethods.has(method.toUpperCase()) ? method.toUpperCase() : method;
+    this.headers = new Headers(init.headers ?? from?.headers);
+    this.redirect = init.redirect ?? from?.redirect ?? "follow";
+    this.signal = init.signal ?? from?.signal ?? undefined;
+    const body = init.body === undefined || init.body === null ? undefined : bodyBytes(init.body);
+    if (body && ["GET", "HEAD"].includes(this.method)) {
+      throw new TypeError("Request with GET/HEAD method cannot have body.");
+    }
+    this.bytes = body?.bytes ?? from?.bytes ?? null;
+    if (body?.type !== undefined && !this.headers.has("content-type")) this.headers.set("content-type", body.type);
+  }
+}
+
+/** The web's `fetch`, over the requests of this interpreter. */
+export function createFetch(requests: Requests): (input: unknown, init?: RequestInit) => Promise<Response> {
+  return async function fetch(input, init) {
+    const request = new Request(input, init);
+    const { method, headers, bytes: body, signal } = request;
+    if (!headers.has("accept")) headers.set("accept", "*/*");
+    if (!headers.has("user-agent")) headers.set("user-agent", "node");
+    let hop: Hop = { method, url: request.url, headers, body };
+    for (let redirects = 0; ; redirects += 1) {
+      const { id, head, pieces } = await ask(requests, hop, signal);
+      const next = request.redirect === "manual" ? undefined : nextHop(hop, head);
+      if (!next) return responseOf(head, pieces, hop, redirects > 0);
+      requests.close(id, new Error("redirected"));
+      if (request.redirect === "error") throw new TypeError(`fetch failed: ${head.url} redirects`);
+      if (redirects === mostRedirects) throw new TypeError("fetch failed: redirect count exceeded");
+      hop = next;
+    }
+  };
+}
+
+async function ask(
+  requests: Requests,
+  { method, url, headers, body }: Hop,
+  signal: AbortSignal | undefined,
+): Promise<{ id: number; head: ResponseHead; pieces: Pieces }> {
+  signal?.throwIfAborted();
+  const id = requests.open({ method, url, headers: [...headers], bodyBytes: body && body.length, decode: true });
+  const onAbort = () => requests.close(id, signal?.reason);
+  signal?.addEventListener("abort", onAbort);
+  const done = () => signal?.removeEventListener("abort", onAbort);
+  try {
+    if (body) requests.send(id, body);
+    for (;;) {
+      const told = await requests.next(id);
+      if ("head" in told) return { id, head: told.head, pieces: read(requests, id, signal, done) };
+    }
+  } catch (error) {
+    done();
+    throw error;
+  }
+}
+
+async function* read(requests: Requests, id: number, signal: AbortSignal | undefined, done: () => void): Pieces {
+  let ended = false;
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const told = await requests.next(id);
+      if (!("bytes" in told)) break;
+      yield told.bytes;
+    }
+    ended = true;
+  } finally {
+    done();
+    if (!ended) requests.close(id, new Error("closed"));
+  }
+}
+
+function responseOf(head: ResponseHead, pieces: Pieces, { method }: Hop, redirected: boolean): Response {
+  const { status, reason: statusText, headers, url } = head;
+  const response = Response.of({ status, statusText, headers, url, redirected, pieces });
+  // Nobody reads a body that there is none of: its request is to end all the same.
+  if (method === "HEAD" || withoutBody.has(status)) void pieces.next();
+  return response;
+}
