@@ -3,7 +3,7 @@ import { bodyWindow, type GuestRequest, type NetworkFailure, type RequestNews } 
 import type { GuestWorker } from "./guest-worker.js";
 import type { HttpRelay, RelayedRequest } from "./http-relay.js";
 
-/** Requests of one interpreter that are under way, and all that it has neither read to their end nor closed. */
+/** Requests of one interpreter that are under way, and all that are neither read to their end nor closed. */
 const [mostUnderWay, mostOpen] = [64, 256];
 const longestWaitMs = 2 ** 31 - 1;
 const noNetwork: NetworkFailure = {
@@ -12,6 +12,10 @@ const noNetwork: NetworkFailure = {
 };
 /** One whose address and headers are more than a call carries. */
 export const longRequest: NetworkFailure = { code: "EINVAL", message: "the address and the headers are too long" };
+const forgotten: NetworkFailure = {
+  code: "ECONNRESET",
+  message: `the answer is gone: it was closed, or left unread while ${mostOpen} others were asked for`,
+};
 const interrupted = { interrupted: true } as const;
 
 type Operation = (worker: GuestWorker, args: readonly unknown[], data: Uint8Array) => void;
@@ -54,41 +58,53 @@ export class GuestRequests {
 
   readonly #operations: Readonly<Record<string, Operation>> = {
     open: ({ link }, [request]) => {
-      if (!this.#relay) return link.reply({ error: noNetwork });
-      const underWay = [...this.#requests.values()].filter(({ over }) => !over).length;
-      if (underWay >= mostUnderWay || this.#requests.size >= mostOpen) {
-        const message = `${this.#requests.size} requests of this program are open: read them to their end, or close them`;
-        return link.reply({ error: { code: "EBUSY", message } });
+      if (!this.#relay) {
+        link.reply({ error: noNetwork });
+        return;
       }
+      const underWay = [...this.#requests.values()].filter(({ over }) => !over).length;
+      if (underWay >= mostUnderWay) {
+        const message = `${underWay} requests of this program are under way: read them to their end, or close them`;
+        link.reply({ error: { code: "EBUSY", message } });
+        return;
+      }
+      this.#makeRoom();
       const handle = this.#nextHandle++;
       this.#requests.set(handle, new OpenRequest(this.#relay, request as GuestRequest));
       link.reply({ request: handle });
     },
     send: (worker, [handle, last], data) => {
-      const request = this.#request(handle);
+      const request = this.#requests.get(Number(handle));
+      if (!request) {
+        worker.link.reply({ error: forgotten });
+        return;
+      }
       request.send(data, last === true);
-      this.#waitFor(worker, longestWaitMs, () => (request.takesMore ? () => worker.link.reply(null) : undefined), [
-        request,
-      ]);
+      const taken = () => (request.takesMore ? () => worker.link.reply(null) : undefined);
+      this.#waitFor(worker, longestWaitMs, taken, [request]);
     },
-    /** Waits for one of several. */
+    /** Waits for one of several, and tells which. */
     wait: (worker, [handles, ms]) => {
       if (!Array.isArray(handles)) throw new Error("no list of requests");
-      const requests = handles.map((handle: unknown) => [handle, this.#request(handle)] as const);
+      const requests = handles.map((handle: unknown) => [handle, this.#requests.get(Number(handle))] as const);
       const ready = () => {
-        const found = requests.find(([, request]) => request.hasNews);
+        const found = requests.find(([, request]) => request?.hasNews ?? true);
         return found && (() => worker.link.reply(found[0]));
       };
       this.#waitFor(
         worker,
         ms,
         ready,
-        requests.map(([, request]) => request),
+        requests.flatMap(([, request]) => request ?? []),
       );
     },
     /** Gives what comes next of one: a number of bytes, or what has happened. */
     take: (worker, [handle, ms, most]) => {
-      const request = this.#request(handle);
+      const request = this.#requests.get(Number(handle));
+      if (!request) {
+        worker.link.reply({ error: forgotten });
+        return;
+      }
       const give = () => this.#give(worker, Number(handle), request, Number(most) || 0);
       const ready = () => (request.hasNews ? give : undefined);
       this.#waitFor(worker, ms, ready, [request]);
@@ -100,12 +116,19 @@ export class GuestRequests {
     },
   };
 
+  /** Of the answers that nobody has read, the oldest one goes. */
+  #makeRoom(): void {
+    if (this.#requests.size < mostOpen) return;
+    const oldest = [...this.#requests].find(([, { over }]) => over);
+    if (oldest) this.#requests.delete(oldest[0]);
+  }
+
   #give(worker: GuestWorker, handle: number, request: OpenRequest, most: number): void {
     const { link } = worker;
     const next = request.take(link.replyArea.subarray(0, Math.max(0, most)));
-    if (typeof next === "number") return link.reply(next, next);
-    if (next && ("end" in next || "error" in next)) this.#requests.delete(handle);
-    link.reply(next);
+    const isOver = typeof next === "object" && next !== null && ("end" in next || "error" in next);
+    if (isOver) this.#requests.delete(handle);
+    link.reply(next, typeof next === "number" ? next : 0);
   }
 
   /** Replies as soon as `ready` gives how; with null after so long, and at once before a signal. */
@@ -136,12 +159,6 @@ export class GuestRequests {
         if (reply) done(reply);
       };
     }
-  }
-
-  #request(handle: unknown): OpenRequest {
-    const request = this.#requests.get(Number(handle));
-    if (!request) throw new Error("there is no such request");
-    return request;
   }
 }
 

@@ -266,7 +266,8 @@ function headOf(response: IncomingMessage, url: URL): ResponseHead {
 }
 
 function locationOf({ statusCode = 0, headers: { location } }: IncomingMessage, url: URL): string | undefined {
-  if (statusCode < 300 || statusCode > 399 || location === undefined || !URL.canParse(location, url.href)) return undefined;
+  if (statusCode < 300 || statusCode > 399 || location === undefined || !URL.canParse(location, url.href))
+    return undefined;
   const target = new URL(location, url);
   // A part of the page goes along, as browsers have it.
   if (target.hash === "") target.hash = url.hash;

@@ -90,7 +90,7 @@ const answers: Readonly<Record<string, Answer>> = {
   /** Tells what came: method, headers, and the size and hash of the body. */
   "/echo": (response, _query, { method, headers, body }) => {
     const sha256 = createHash("sha256").update(body).digest("hex");
-    response.end(JSON.stringify({ method, headers, size: body.length, sha256, text: body.toString().slice(0, 200) }));
+    response.end(JSON.stringify({ method, headers, size: body.length, sha256, text: body.toString().slice(0, 1000) }));
   },
   "/redirect": (response, query) => void response.writeHead(302, { location: query }).end("elsewhere"),
   "/redirect307": (response, query) => void response.writeHead(307, { location: query }).end(),
@@ -98,7 +98,7 @@ const answers: Readonly<Record<string, Answer>> = {
   "/bytes": (response, query) => {
     const bytes = Buffer.alloc(Number(query));
     for (let index = 0; index < bytes.length; index += 1) bytes[index] = index % 251;
-    response.end(bytes);
+    response.setHeader("content-length", bytes.length).end(bytes);
   },
   "/chunked": (response) => {
     for (const piece of ["one ", "two ", "three"]) response.write(piece);

@@ -53,10 +53,10 @@ export function createFetch(requests: Requests): (input: unknown, init?: Request
     if (!headers.has("user-agent")) headers.set("user-agent", "node");
     let hop: Hop = { method, url: request.url, headers, body };
     for (let redirects = 0; ; redirects += 1) {
-      const { id, head, pieces } = await ask(requests, hop, signal);
+      const { head, pieces } = await ask(requests, hop, signal);
       const next = request.redirect === "manual" ? undefined : nextHop(hop, head);
       if (!next) return responseOf(head, pieces, hop, redirects > 0);
-      requests.close(id, new Error("redirected"));
+      await pieces.return();
       if (request.redirect === "error") throw new TypeError(`fetch failed: ${head.url} redirects`);
       if (redirects === mostRedirects) throw new TypeError("fetch failed: redirect count exceeded");
       hop = next;
@@ -68,9 +68,9 @@ async function ask(
   requests: Requests,
   { method, url, headers, body }: Hop,
   signal: AbortSignal | undefined,
-): Promise<{ id: number; head: ResponseHead; pieces: Pieces }> {
+): Promise<{ head: ResponseHead; pieces: Pieces }> {
   signal?.throwIfAborted();
-  const id = requests.open({ method, url, headers: [...headers], bodyBytes: body && body.length, decode: true });
+  const id = requests.open({ method, url, headers: [...headers], bodyBytes: body?.length ?? null, decode: true });
   const onAbort = () => requests.close(id, signal?.reason);
   signal?.addEventListener("abort", onAbort);
   const done = () => signal?.removeEventListener("abort", onAbort);
@@ -78,7 +78,7 @@ async function ask(
     if (body) requests.send(id, body);
     for (;;) {
       const told = await requests.next(id);
-      if ("head" in told) return { id, head: told.head, pieces: read(requests, id, signal, done) };
+      if ("head" in told) return { head: told.head, pieces: read(requests, id, signal, done) };
     }
   } catch (error) {
     done();
@@ -86,20 +86,34 @@ async function ask(
   }
 }
 
-async function* read(requests: Requests, id: number, signal: AbortSignal | undefined, done: () => void): Pieces {
-  let ended = false;
-  try {
-    for (;;) {
-      signal?.throwIfAborted();
-      const told = await requests.next(id);
-      if (!("bytes" in told)) break;
-      yield told.bytes;
-    }
-    ended = true;
-  } finally {
-    done();
-    if (!ended) requests.close(id, new Error("closed"));
-  }
+/** The pieces of a body. Left off, or never begun, its request is closed. */
+function read(requests: Requests, id: number, signal: AbortSignal | undefined, onEnd: () => void): Pieces {
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+    onEnd();
+    return { done: true, value: undefined } as const;
+  };
+  return {
+    async next() {
+      if (isOver) return end();
+      try {
+        signal?.throwIfAborted();
+        const told = await requests.next(id);
+        return "bytes" in told ? { done: false, value: told.bytes } : end();
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+    async return() {
+      if (!isOver) requests.close(id, new Error("the body was left off"));
+      return end();
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }
 
 function responseOf(head: ResponseHead, pieces: Pieces, { method }: Hop, redirected: boolean): Response {

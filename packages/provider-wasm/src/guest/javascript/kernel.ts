@@ -61,7 +61,10 @@ export class Kernel implements Driver {
       this.#idle(jobsWait);
       return;
     }
-    if (signal !== 0) cell.outcome = { error: interruption };
+    if (signal !== 0) {
+      cell.outcome = { error: interruption };
+      this.#requests.closeAll(new Error(interruption.message));
+    }
     if (cell.outcome) {
       this.#end(cell.outcome);
       return;

@@ -55,6 +55,11 @@ export class Requests {
     waiting?.reject(reason);
   }
 
+  /** Ends all that anybody waits for. */
+  closeAll(reason: unknown): void {
+    for (const id of [...this.#waiting.keys()]) this.close(id, reason);
+  }
+
   /** Blocks for so long, or until there is news of one request or a signal, and passes the news on. */
   wait(ms: number): void {
     const ready = call<unknown>("http.wait", [...this.#waiting.keys()], ms);

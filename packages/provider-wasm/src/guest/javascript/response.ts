@@ -3,7 +3,12 @@ import { Buffer, decode, encode } from "./buffer.js";
 import { customInspect, inspect } from "./inspect.js";
 
 /** Gives the bytes of a body, one piece after another. */
-export type Pieces = AsyncGenerator<Uint8Array, void, undefined>;
+export interface Pieces {
+  next(): Promise<IteratorResult<Uint8Array, undefined>>;
+  /** Leaves the rest. */
+  return(): Promise<IteratorResult<Uint8Array, undefined>>;
+  [Symbol.asyncIterator](): Pieces;
+}
 
 /** The body as a stream, in the ways in which programs read it: by a reader, and by `for await`. */
 export class BodyStream {
@@ -54,6 +59,8 @@ export interface Answered extends ResponseInit {
 }
 
 const answered = Symbol("answered");
+/** What nobody can read any more is not kept open. */
+const unread = new FinalizationRegistry((pieces: Pieces) => void pieces.return());
 
 /** The web's `Response`. */
 export class Response {
@@ -80,7 +87,9 @@ export class Response {
 
   /** One that the network has given. */
   static of(from: Answered): Response {
-    return new Response(null, { ...from, [answered]: from });
+    const response = new Response(null, { ...from, [answered]: from });
+    unread.register(response, from.pieces);
+    return response;
   }
 
   static json(data: unknown, init: ResponseInit = {}): Response {
@@ -137,6 +146,20 @@ export function bodyBytes(body: unknown): { readonly bytes: Uint8Array; readonly
   return { bytes: encode(String(body)), type };
 }
 
-async function* once(bytes: Uint8Array): Pieces {
-  yield bytes;
+function once(bytes: Uint8Array): Pieces {
+  let left: Uint8Array | undefined = bytes;
+  return {
+    async next() {
+      const value = left;
+      left = undefined;
+      return value ? { done: false, value } : { done: true, value: undefined };
+    },
+    async return() {
+      left = undefined;
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

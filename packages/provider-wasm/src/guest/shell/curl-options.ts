@@ -1,3 +1,5 @@
+import { Buffer } from "./buffer.js";
+
 /** A piece of what `curl` sends, in the order of the command line. */
 export type CurlData =
   | { readonly kind: "text"; readonly text: string }
@@ -54,7 +56,7 @@ const byName: Readonly<Record<string, Option>> = {
   header: value((options, text) => addHeader(options, text)),
   "user-agent": header("User-Agent"),
   referer: header("Referer"),
-  user: value(({ headers }, text) => headers.push(["Authorization", `Basic ${btoa(latin1(text))}`])),
+  user: value(({ headers }, text) => headers.push(["Authorization", `Basic ${base64(text)}`])),
   "oauth2-bearer": value(({ headers }, text) => headers.push(["Authorization", `Bearer ${text}`])),
   cookie: value(({ headers }, text) => {
     if (!text.includes("=")) throw new CurlUsage("-b takes cookies as text here (name=value), not from a file");
@@ -70,7 +72,6 @@ const byName: Readonly<Record<string, Option>> = {
     addData(options.data, text, "exact");
   }),
   form: value(({ form }, text) => form.push(text)),
-  "form-string": value(({ form }, text) => form.push(text.replace(/=[@<]/, (start) => `=\0${start[1]}`))),
   get: flag((options) => {
     options.isGet = true;
   }),
@@ -254,6 +255,6 @@ function numberOf(option: string, text: string): number {
   return number;
 }
 
-function latin1(text: string): string {
-  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
 }

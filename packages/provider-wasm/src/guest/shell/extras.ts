@@ -1,6 +1,5 @@
 import type { Command } from "just-bash";
 import { host } from "./globals.js";
-import { unavailable } from "./unavailable.js";
 
 type Run = Command["execute"];
 
@@ -68,9 +67,13 @@ export const extras: Readonly<Record<string, Run>> = {
     const lines = words.includes("-I") && !words.some((word) => word === "-d" || word === "-0") ? ["-d", "\\n"] : [];
     return context.origCommand?.([...lines, ...words]) ?? failure("xargs: not there");
   },
-  which: async (args, context) => {
-    const there = args.filter((arg) => !Object.hasOwn(unavailable, arg));
+};
+
+/** `which`, which does not find the commands that only say why they are not there. */
+export function whichWithout(refused: readonly string[]): Run {
+  return async (args, context) => {
+    const there = args.filter((arg) => !refused.includes(arg));
     const found = await context.origCommand?.(there);
     return there.length === args.length || !found ? (found ?? failure("which: not there")) : { ...found, exitCode: 1 };
-  },
-};
+  };
+}

@@ -79,7 +79,7 @@ export async function transfer(first: Hop, options: TransferOptions, target: Tra
 }
 
 function open({ method, url, headers, body }: Hop, decode: boolean): number {
-  const request: GuestRequest = { method, url, headers: [...headers], bodyBytes: body && body.length, decode };
+  const request: GuestRequest = { method, url, headers: [...headers], bodyBytes: body?.length ?? null, decode };
   const opened = ask<{ request: number } | { error: NetworkFailure }>("http.open", [request]);
   if ("error" in opened) throw failed(opened.error);
   const { request: id } = opened;

@@ -18,6 +18,8 @@ export interface ShellJob {
   readonly stdin: boolean;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Whether there are hosts that may be asked. */
+  readonly network: boolean;
   readonly pid: number;
 }
 
@@ -55,7 +57,7 @@ class Shell {
   /** What is done to the next script that is parsed, once: those that a script starts itself are left as they are. */
   #prepare: ((script: ScriptNode) => void) | undefined;
 
-  constructor({ cwd, env, pid }: ShellJob, input: string) {
+  constructor({ cwd, env, pid, network }: ShellJob, input: string) {
     this.#input = input;
     const token = randomToken();
     this.#targets = { stdout: `/dev/.o${token}`, stderr: `/dev/.e${token}`, direct: `_SANDKIT_${token}` };
@@ -63,14 +65,16 @@ class Shell {
       [this.#targets.stdout, 1],
       [this.#targets.stderr, 2],
     ]);
-    this.#files = new ShellFiles(new Devices([...commandNames, "trap", "umask"], refusedNames, streams));
+    this.#files = new ShellFiles(
+      new Devices([...commandNames(network), "trap", "umask"], refusedNames(network), streams),
+    );
     this.#bash = new Bash({
       fs: this.#files,
       cwd,
       env: { ...env },
       commands: builtIn,
       customCommands: [
-        ...ownCommands(this.#targets.direct),
+        ...ownCommands(this.#targets.direct, network),
         { name: "trap", trusted: true, execute: this.#traps.command },
         { name: "umask", trusted: true, execute: async (args) => this.#umask(args) },
       ],
@@ -79,7 +83,7 @@ class Shell {
       defenseInDepth: false,
       processInfo: { pid, ppid: 1, uid: 1000, gid: 1000 },
     });
-    hideRefused(this.#bash);
+    hideRefused(this.#bash, refusedNames(network));
     this.#bash.registerTransformPlugin({
       name: "sandkit",
       transform: ({ ast }) => {
@@ -176,9 +180,9 @@ class Shell {
 }
 
 /** Keeps `command -v` and `type` from finding commands that only say why they are not there. */
-function hideRefused(bash: BashClass): void {
+function hideRefused(bash: BashClass, names: readonly string[]): void {
   const { commands } = bash as unknown as { readonly commands: Map<string, unknown> };
-  const refused = new Set(refusedNames);
+  const refused = new Set(names);
   commands.has = (name) => !refused.has(name) && Map.prototype.has.call(commands, name);
 }
 

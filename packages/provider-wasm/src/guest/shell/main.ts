@@ -23,7 +23,14 @@ export const shell: ShellRealm = Object.freeze({
   },
   async warmUp(scripts: string) {
     for (const script of JSON.parse(scripts) as string[]) {
-      await runJob({ argv: ["sh", "-c", script], stdin: false, cwd: "/", env: { PATH: "/usr/bin:/bin" }, pid: 1 });
+      await runJob({
+        argv: ["sh", "-c", script],
+        stdin: false,
+        cwd: "/",
+        env: { PATH: "/usr/bin:/bin" },
+        network: false,
+        pid: 1,
+      });
     }
   },
 });

@@ -1,7 +1,6 @@
 type HeadersInit = Headers | Iterable<readonly [string, string]> | Readonly<Record<string, string>>;
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no value may hold
 const forbidden = /[\0\r\n]/;
 
 /** The web's `Headers`: names without regard to case, several values of a name as one. */
