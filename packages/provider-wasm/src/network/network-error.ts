@@ -52,5 +52,9 @@ function codeOf(error: unknown): string {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.slice(0, 300) : "failed";
+  // Of OpenSSL's own errors the reason is what is meant for people, in a field or within the text.
+  const { reason } = error as { reason?: unknown };
+  if (typeof reason === "string" && reason !== "") return reason;
+  const message = error instanceof Error ? error.message : "failed";
+  return /error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(message)?.[1] ?? message.slice(0, 300);
 }

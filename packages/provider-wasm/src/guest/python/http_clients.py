@@ -45,9 +45,8 @@ def _connect(connection, scheme):
 
 def patch_httpx(module):
     """`httpx`, whose transports make no connections of `http.client`. An asynchronous one waits as the other does."""
-    from httpx import AsyncByteStream, SyncByteStream
 
-    class Body(SyncByteStream, AsyncByteStream):
+    class Body(module.SyncByteStream, module.AsyncByteStream):
         def __init__(self, request):
             self._request = request
 
@@ -69,10 +68,10 @@ def patch_httpx(module):
 
     def respond(request, parts):
         sent = _open(module, request)
-        with _errors_of(module, "Write"):
-            for part in parts:
-                sent.send(part)
-            if sent.has_body:
+        if sent.has_body:
+            with _errors_of(module, "Write"):
+                for part in parts:
+                    sent.send(part)
                 sent.send(b"", last=True)
         sent.timeout = request.extensions.get("timeout", {}).get("read")
         with _errors_of(module, "Read"):
@@ -87,8 +86,11 @@ def patch_httpx(module):
     async def respond_async(self, request):
         return respond(request, [part async for part in request.stream])
 
-    async def close_async(self):
+    async def close_async(self, *exception):
         return None
+
+    async def enter_async(self):
+        return self
 
     module.HTTPTransport.__init__ = module.AsyncHTTPTransport.__init__ = _refuse_proxies
     module.HTTPTransport.handle_request = lambda self, request: respond(request, request.stream)
@@ -96,7 +98,8 @@ def patch_httpx(module):
     module.HTTPTransport.__enter__ = lambda self: self
     module.HTTPTransport.__exit__ = lambda self, *exception: None
     module.AsyncHTTPTransport.handle_async_request = respond_async
-    module.AsyncHTTPTransport.aclose = close_async
+    module.AsyncHTTPTransport.aclose = module.AsyncHTTPTransport.__aexit__ = close_async
+    module.AsyncHTTPTransport.__aenter__ = enter_async
 
 
 def _refuse_proxies(self, *args, proxy=None, uds=None, **options):

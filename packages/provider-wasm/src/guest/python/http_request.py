@@ -88,7 +88,8 @@ class Request:
         if code == "EPROTO" and self._url.startswith("https:") and not self._connected:
             import ssl
 
-            return ssl.SSLCertVerificationError(1, message)
+            kind = ssl.SSLCertVerificationError if "certificate" in message else ssl.SSLError
+            return kind(1, message)
         return _kinds.get(code, ConnectionError)(message)
 
 
