@@ -50,6 +50,7 @@ export class Exchange {
   readonly #connection = deferred<ClientRequest>();
   #sending: Promise<void> = Promise.resolve();
   #sent = 0;
+  #connected = false;
   #answered = false;
   #received = 0;
   /** Bytes of the answer that were told and are not taken. */
@@ -180,7 +181,9 @@ export class Exchange {
     const connected = () => {
       clearTimeout(timer);
       this.#connection.resolve(request);
-      this.#listener.news({ connected: true });
+      // Once, also where a kept connection turns out to be closed and another is made.
+      if (!this.#connected) this.#listener.news({ connected: true });
+      this.#connected = true;
     };
     request.once("close", () => clearTimeout(timer));
     request.once("socket", (socket) => {
@@ -216,6 +219,7 @@ export class Exchange {
       this.#untaken += bytes.length;
       this.#listener.news({ bytes });
     }
+    this.#abort.signal.throwIfAborted();
     if (this.#untaken < bodyWindow) return;
     await new Promise<void>((resolve) => {
       this.#resume = resolve;
