@@ -22,8 +22,11 @@ import type {
   ToChild,
 } from "./protocol.js";
 
-/** Carries out commands of the caller's process, such as `pip`, for guests. Never rejects. */
-export type CommandHandler = (argv: readonly string[], cwd: string) => Promise<HostCommandResult>;
+/**
+ * Carries out commands of the caller's process, such as `pip`, for guests. Never rejects.
+ * @param signal Aborted when nobody waits for the command any more.
+ */
+export type CommandHandler = (argv: readonly string[], cwd: string, signal: AbortSignal) => Promise<HostCommandResult>;
 
 /** Who is told what one job does. */
 export interface JobObserver {
@@ -40,6 +43,8 @@ interface PendingCall {
 }
 
 const keptStderr = 4000;
+/** Commands of the caller's process that guests of one sandbox may have under way. */
+const mostCommands = 16;
 /** An idle child takes a claim in a millisecond; one that needs this long is stopped or stuck. */
 const longestClaimMs = 3_000;
 /** A start takes half a second, and a machine that starts fifty at once some seconds more. */
@@ -74,6 +79,8 @@ export class SandboxChild {
   #onCommand: CommandHandler | undefined;
   /** Carries out what guests ask of the network. */
   #onRequest: ((message: FromGuest) => void) | undefined;
+  readonly #commands = new Map<number, AbortController>();
+  readonly #over = new AbortController();
   #onReady: ((cached: boolean) => void) | undefined;
   #cached = false;
   /** Resolves when the process is gone. */
@@ -187,6 +194,11 @@ export class SandboxChild {
     return this.#lost;
   }
 
+  /** Aborted when the sandbox is at its end; the reason is the error of who still wants something of it. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
   /** Calls the child. @throws SandboxError as the failure maps, or `SANDBOX_LOST` */
   call<Name extends CallName>(
     name: Name,
@@ -234,15 +246,21 @@ export class SandboxChild {
     if (this.#lost === undefined) this.#send({ type: "http", message });
   }
 
-  /** Unpacks packages into the sandbox, each whole or not at all. @throws SandboxError `NO_SPACE`, `INVALID` */
-  async install(archives: readonly PreparedArchive[]): Promise<void> {
-    for (const archive of archives) {
-      await this.call("install", [archive], { operation: "packages", subject: archive.filename });
-    }
+  /**
+   * Unpacks packages into the sandbox in place of others: all of it or nothing.
+   * @param remove Normalised names
+   * @throws SandboxError `NO_SPACE`, `INVALID`
+   */
+  async install(archives: readonly PreparedArchive[], remove: readonly string[] = []): Promise<void> {
+    if (archives.length === 0) return;
+    const [first, ...others] = archives.map(({ filename }) => filename);
+    const subject = others.length > 0 ? `${first} and ${others.length} more` : first;
+    await this.call("changePackages", [{ remove, archives }], { operation: "packages", subject });
   }
 
-  /** Ends the process at once and everything in it. */
+  /** Ends the process at once and everything in it, and what the caller's process does for it. */
   async destroy(): Promise<void> {
+    this.#abort("it was destroyed");
     this.#process.kill("SIGKILL");
     // Referenced again: the caller waits for this end.
     this.#ending = true;
@@ -285,6 +303,9 @@ export class SandboxChild {
       case "http":
         this.#onRequest?.(message.message);
         break;
+      case "commandCancel":
+        this.#commands.get(message.id)?.abort(new Error("nobody waits for the command any more"));
+        break;
       case "output":
         this.#jobs.get(message.job)?.output(message.stream, message.bytes);
         break;
@@ -298,9 +319,22 @@ export class SandboxChild {
   }
 
   async #command({ id, argv, cwd }: Extract<FromChild, { type: "command" }>): Promise<void> {
-    const nobody = { exitCode: 127, stdout: "", stderr: `${argv[0]}: not found\n` };
-    const result = (await this.#onCommand?.(argv, cwd)) ?? nobody;
+    const refuse = (exitCode: number, reason: string) => ({ exitCode, stdout: "", stderr: `${argv[0]}: ${reason}\n` });
+    let result = refuse(127, "not found");
+    if (this.#commands.size >= mostCommands) {
+      result = refuse(1, `not more than ${mostCommands} at one time`);
+    } else if (this.#onCommand) {
+      const abort = new AbortController();
+      this.#commands.set(id, abort);
+      result = await this.#onCommand(argv, cwd, AbortSignal.any([abort.signal, this.over]));
+      this.#commands.delete(id);
+    }
     if (this.#lost === undefined) this.#send({ type: "commandDone", id, result });
+  }
+
+  #abort(reason: string): void {
+    const context = { operation: "sandbox", sandboxId: this.#sandboxId };
+    if (!this.over.aborted) this.#over.abort(lostError(reason, context));
   }
 
   #take(id: number): PendingCall | undefined {
@@ -313,6 +347,7 @@ export class SandboxChild {
   #lose(reason: string): void {
     if (this.#lost !== undefined) return;
     this.#lost = reason;
+    this.#abort(reason);
     for (const call of this.#calls.values()) call.reject(lostError(reason, call.context));
     for (const observer of this.#jobs.values()) observer.lost(reason);
     this.#calls.clear();

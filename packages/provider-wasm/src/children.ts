@@ -6,9 +6,9 @@ import { maxConcurrentExec } from "./capabilities.js";
 import { SandboxChild, type StartOptions } from "./child-process.js";
 import { buildCodeCache } from "./code-cache/builder.js";
 import { codeCacheName } from "./code-cache/code-cache.js";
-import { codeCacheDirectory } from "./code-cache/directory.js";
 import { lostError, refusal } from "./errors.js";
 import type { WasmOptions } from "./options.js";
+import { codeCacheDirectory } from "./own-directory.js";
 import type { PreparedArchive } from "./packages/wheel-layout.js";
 import type { ChildOptions, SandboxSettings } from "./protocol.js";
 

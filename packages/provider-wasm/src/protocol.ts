@@ -1,5 +1,6 @@
 import type { FileInfo, ListFilesOptions, ProcessExit, ProviderCell, WriteOptions } from "@sandkit/core";
 import type { FromGuest, ToGuest } from "./network/request-desk.js";
+import type { PresentPackage } from "./packages/present-package.js";
 import type { PreparedArchive } from "./packages/wheel-layout.js";
 
 /** What runs guest code. */
@@ -52,10 +53,10 @@ export interface Calls {
   /** Ends a job at once; answered when its worker is gone. */
   end: { args: [id: string]; result: null };
 
-  /** Unpacks the files of a package to their places. */
-  install: { args: [archive: PreparedArchive]; result: null };
-  /** Removes a package by its normalised name; false when it is not there. */
-  uninstall: { args: [name: string]; result: boolean };
+  /** Removes packages and unpacks others: all of it or nothing. Answered with the names of those that were removed. */
+  changePackages: { args: [change: PackageChange]; result: string[] };
+  /** What packages are there. */
+  packages: { args: []; result: InstalledPackages };
 
   stat: { args: [path: string, followLinks: boolean]; result: FileRecord };
   list: { args: [path: string, options: ListFilesOptions]; result: FileRecord[] };
@@ -75,6 +76,29 @@ export interface Calls {
 }
 
 export type CallName = keyof Calls;
+
+/** What is to become of the packages in a sandbox. */
+export interface PackageChange {
+  /** Normalised names; those that are not there are passed over. */
+  readonly remove: readonly string[];
+  readonly archives: readonly PreparedArchive[];
+}
+
+/** A package in the sandbox, as its own files tell: a guest may have written anything there. */
+export interface InstalledRecord extends PresentPackage {
+  /** Normalised. */
+  readonly name: string;
+  /** The name as its author writes it. */
+  readonly title: string;
+  readonly summary: string;
+}
+
+/** What packages are in the sandbox. */
+export interface InstalledPackages {
+  readonly packages: readonly InstalledRecord[];
+  /** What could not be read, or was too much. */
+  readonly warnings: readonly string[];
+}
 
 /** From the caller's process to the child. */
 export type ToChild =
@@ -99,6 +123,8 @@ export type FromChild =
   | { readonly type: "ended"; readonly job: string; readonly exit: JobExit }
   /** A guest asks for a command of the caller's process, such as `pip`; answered with `commandDone`. */
   | { readonly type: "command"; readonly id: number; readonly argv: readonly string[]; readonly cwd: string }
+  /** Nobody waits for that command any more: it is to end. */
+  | { readonly type: "commandCancel"; readonly id: number }
   /** A guest asks a host on the network, as far as its sandbox's list permits. */
   | { readonly type: "http"; readonly message: FromGuest };
 

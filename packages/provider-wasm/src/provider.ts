@@ -10,12 +10,12 @@ import {
 import { findArtifacts, missingArtifact, pyodideVersion } from "./artifacts.js";
 import { wasmCapabilities } from "./capabilities.js";
 import { Children } from "./children.js";
-import { codeCacheDirectory } from "./code-cache/directory.js";
 import { providerName, refusal } from "./errors.js";
 import { describeRefused, describeWall, findHardening, hardeningFix } from "./hardening/hardening.js";
 import { AllowList } from "./network/allow-list.js";
 import { permissionFlag } from "./node-flags.js";
 import { optionsSchema, type WasmOptions } from "./options.js";
+import { codeCacheDirectory } from "./own-directory.js";
 import type { PackageInstaller } from "./packages/installer.js";
 import { parseRequirements } from "./packages/parse-requirements.js";
 import { WasmSession } from "./session.js";
@@ -39,19 +39,24 @@ export function wasm(options: WasmOptions = {}): Provider {
   const children = new Children(parsed.data, { memoryMiB, diskMiB, packages: [] });
   let loading: Promise<PackageInstaller> | undefined;
   const installer = () => {
-    loading ??= loadInstaller(parsed.data.packages);
+    loading ??= loadInstaller(parsed.data.packages).catch((error: unknown) => {
+      // Not for ever: what is missing may be there the next time.
+      loading = undefined;
+      throw error;
+    });
     return loading;
   };
   const registry = new SessionRegistry(providerName);
   const start = async (sandboxId: string, create: CreateOptions) => {
     const { workdir = defaultWorkdir, resources, signal, onProgress } = create;
     const { packages: requirements = [] } = create;
-    const prepared = { requirements, network: true, signal, onProgress };
+    const disk = resources?.diskMiB ?? diskMiB;
+    const prepared = { requirements, network: true, diskMiB: disk, signal, onProgress };
     const packages = requirements.length > 0 ? await (await installer()).prepare(prepared) : [];
     const child = await children.take({
       sandboxId,
       memoryMiB: resources?.memoryMiB ?? memoryMiB,
-      diskMiB: resources?.diskMiB ?? diskMiB,
+      diskMiB: disk,
       packages,
       workdir,
       signal,
@@ -59,6 +64,8 @@ export function wasm(options: WasmOptions = {}): Provider {
     });
     return new WasmSession(sandboxId, workdir, child, create, {
       installer,
+      network: create.network === "packages",
+      diskMiB: disk,
       autoInstall: parsed.data.packages?.autoInstall ?? false,
     });
   };
@@ -88,6 +95,10 @@ function validate({ template, image, resources, workdir, packages = [], network,
   }
   if (template !== undefined && !templates.includes(template)) {
     throw refusal("INVALID", `template "${template}" does not exist here: there are ${templates.join(", ")}`, "create");
+  }
+  if (packages.length > 0 && template !== undefined && !template.startsWith("python")) {
+    const reason = `packages are of the language of the template, and of Python alone here: use template "python"`;
+    throw refusal("UNSUPPORTED", `option "packages" with template "${template}": ${reason}`, "create");
   }
   if (native !== undefined) throw refusal("UNSUPPORTED", 'option "native": provider "wasm" has none', "create");
   const { memoryMiB, diskMiB } = resources ?? {};

@@ -19,25 +19,21 @@ import { loadCells } from "./javascript-cells.js";
 import { type KernelKind, WasmKernel } from "./kernel.js";
 import { RequestDesk } from "./network/request-desk.js";
 import { SandboxNetwork } from "./network/sandbox-network.js";
-import { CommandProcess } from "./packages/command-process.js";
-import type { PackageInstaller } from "./packages/installer.js";
-import { type PipContext, pipArguments, runPip } from "./packages/pip.js";
-import { SandboxPackages } from "./packages/sandbox-packages.js";
+import { type CommandIo, CommandProcess } from "./packages/command-process.js";
+import { type PipContext, runPip } from "./packages/pip.js";
+import { brief } from "./packages/pip-arguments.js";
+import { pipArguments } from "./packages/pip-command.js";
+import { type PackageSupply, SandboxPackages } from "./packages/sandbox-packages.js";
 import { WasmProcess } from "./process.js";
-import type { HostCommandResult, Interpreter, Job } from "./protocol.js";
+import { interpreterOf } from "./program-names.js";
+import type { HostCommandResult, Job } from "./protocol.js";
 
-/** Names by which the interpreters are started, with or without the directory. */
-const programs: Readonly<Record<Exclude<Interpreter, "shell">, RegExp>> = {
-  python: /^(?:\/usr\/bin\/|\/usr\/local\/bin\/|\/bin\/)?python(?:3(?:\.14)?)?$/,
-  javascript: /^(?:\/usr\/bin\/|\/usr\/local\/bin\/|\/bin\/)?node$/,
-};
 /** Of a file of requirements, in bytes. */
 const longestRequirements = 1024 * 1024;
 const longestCommandMs = 5 * 60_000;
 
 /** Where a sandbox gets packages from. */
-export interface Packaging {
-  readonly installer: () => Promise<PackageInstaller>;
+export interface Packaging extends PackageSupply {
   /** Whether what code imports is installed unasked. */
   readonly autoInstall: boolean;
 }
@@ -62,17 +58,17 @@ export class WasmSession implements ProviderSession {
     workdir: string,
     child: SandboxChild,
     options: CreateOptions,
-    { installer, autoInstall }: Packaging,
+    { autoInstall, ...supply }: Packaging,
   ) {
     this.ref = { provider: providerName, id };
     this.workdir = workdir;
     this.#child = child;
     this.#options = options;
     this.files = wasmFiles(child);
-    this.#packages = new SandboxPackages(child, installer, options.network === "packages");
+    this.#packages = new SandboxPackages(child, supply);
     this.#autoInstall = autoInstall;
     this.#desk = openDesk(child, options.network);
-    child.onCommand((argv, cwd) => this.#command(argv, cwd));
+    child.onCommand((argv, cwd, signal) => this.#command(argv, cwd, signal));
   }
 
   async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
@@ -82,7 +78,8 @@ export class WasmSession implements ProviderSession {
     const pip = pipArguments(command);
     if (pip) {
       await this.#checkDirectory(cwd);
-      return new CommandProcess(id, options.mergeStderr ?? false, (io) => runPip(pip, { ...io, ...this.#pipIn(cwd) }));
+      const run = (io: CommandIo) => runPip(pip, { ...io, ...this.#pipIn(cwd) });
+      return new CommandProcess(id, options.mergeStderr ?? false, this.#child.over, run);
     }
     const interpreter = interpreterOf(program);
     const process = new WasmProcess(this.#child, id, this.ref.id, interpreter);
@@ -177,19 +174,25 @@ export class WasmSession implements ProviderSession {
   /** What `pip` works on, for one that runs in this directory. */
   #pipIn(cwd: string): Omit<PipContext, "write" | "signal"> {
     const readText = async (path: string) => {
-      const stream = await this.files.read(posix.resolve(cwd, path), { length: longestRequirements });
-      return new Response(stream).text();
+      const stream = await this.files.read(posix.resolve(cwd, path), { length: longestRequirements + 1 });
+      const bytes = await new Response(stream).arrayBuffer();
+      if (bytes.byteLength <= longestRequirements) return new TextDecoder().decode(bytes);
+      throw new SandboxError("TOO_LARGE", `${path} is larger than ${longestRequirements} bytes`, {
+        provider: providerName,
+        operation: "packages",
+        sandboxId: this.ref.id,
+      });
     };
     return { packages: this.#packages, readText };
   }
 
   /** A command of ours that a guest asks for. */
-  async #command(argv: readonly string[], cwd: string): Promise<HostCommandResult> {
+  async #command(argv: readonly string[], cwd: string, given: AbortSignal): Promise<HostCommandResult> {
     const written = { stdout: "", stderr: "" };
     const write: PipContext["write"] = (stream, text) => {
       written[stream] += text;
     };
-    const signal = AbortSignal.timeout(longestCommandMs);
+    const signal = AbortSignal.any([given, AbortSignal.timeout(longestCommandMs)]);
     const context = { ...this.#pipIn(cwd), write, signal };
     try {
       const exitCode = await this.#runCommand(argv, context);
@@ -206,7 +209,7 @@ export class WasmSession implements ProviderSession {
     }
     const pip = pipArguments(argv);
     if (pip) return runPip(pip, context);
-    context.write("stderr", `${argv[0]}: not found\n`);
+    context.write("stderr", `${brief(argv[0] ?? "")}: not found\n`);
     return 127;
   }
 
@@ -230,9 +233,4 @@ function openDesk(child: SandboxChild, network: CreateOptions["network"]): Reque
   child.onRequest((message) => desk.receive(message));
   void child.exited.then(() => desk.close());
   return desk;
-}
-
-/** Of all other names the shell knows whether they are commands. */
-function interpreterOf(program: string): Interpreter {
-  return (["python", "javascript"] as const).find((interpreter) => programs[interpreter].test(program)) ?? "shell";
 }

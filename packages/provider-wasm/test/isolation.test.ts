@@ -34,9 +34,12 @@ pyodide_js.FS.mount(pyodide_js.FS.filesystems.NODEFS, {"root": "/"}, "/tmp/nodef
 found = os.listdir("/tmp/nodefs")`,
   "dynamic import":
     "import pyodide_js\nfound = pyodide_js._api.importlib and __import__('js').eval('import(\"node:fs\")')",
-  "os.system": "import os\nfound = os.system('id > /tmp/id') == 0",
+  "os.system":
+    "import os\nos.system('cat /etc/passwd /proc/self/environ > /tmp/seen 2>/dev/null; env >> /tmp/seen; ls / >> /tmp/seen')\nfound = [w for w in ('root:', 'host-secret', 'boot', 'etc') if w in open('/tmp/seen').read()]",
   "system by ctypes": "import ctypes\nfound = ctypes.CDLL(None).system(b'id') == 0",
-  subprocess: "import subprocess\nfound = subprocess.run(['/bin/sh', '-c', 'id'], capture_output=True).stdout",
+  subprocess:
+    "import subprocess\nfound = subprocess.run(['/bin/sh', '-c', 'cat /etc/hostname; echo $SANDKIT_TEST_SECRET'], capture_output=True).stdout.strip()",
+  "a program of the host by its path": "import subprocess\nfound = subprocess.run(['/usr/bin/git', '--version'])",
   fork: "import os\nfound = os.fork()",
   "host files": "found = [open(p).read() for p in ('/etc/passwd', '/etc/hostname')]",
   "proc environ": "found = open('/proc/self/environ').read()",

@@ -169,10 +169,10 @@ async def main():
     async with asyncio.timeout(5):
         print(await asyncio.gather(*map(work, range(3))), await asyncio.to_thread(lambda: "inline"))
 asyncio.run(main())
-for f in (lambda: subprocess.run(["ls"]), threading.Thread(target=print).start):
+for f in (lambda: subprocess.run(["git"]), threading.Thread(target=print).start):
     try: f()
     except Exception as e: print(type(e).__name__)`;
-    expect((await run(["-c", program])).stdout).toBe("[0, 1, 2] inline\nOSError\nRuntimeError\n");
+    expect((await run(["-c", program])).stdout).toBe("[0, 1, 2] inline\nFileNotFoundError\nRuntimeError\n");
   });
 
   it("gets env and cwd as data, and only those", async () => {

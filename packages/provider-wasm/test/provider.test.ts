@@ -30,6 +30,7 @@ describe("wasm()", () => {
       { options: { resources: { memoryMiB: 8 } }, code: "INVALID", text: "memoryMiB" },
       { options: { workdir: "/lib/x" }, code: "INVALID", text: "/lib" },
       { options: { network: "full" }, code: "UNSUPPORTED", text: "network" },
+      { options: { template: "typescript", packages: ["leaf"] }, code: "UNSUPPORTED", text: 'template "python"' },
       { options: { resources: { cpus: 1 } }, code: "UNSUPPORTED", text: "resources.cpus" },
     ] as const;
     for (const { options, code, text } of refusals) {

@@ -69,11 +69,20 @@ export function loadJavaScriptAssets({
 
 /** What all workers of the shell are made from. */
 export function loadShellAssets({ artifacts }: Pick<ChildOptions, "artifacts">): Omit<ShellWorkerAssets, "link"> {
-  const { v8 } = JSON.parse(readFileSync(`${artifacts}/shell.json`, "utf8")) as { v8: string };
+  const { v8 } = readShellInfo(artifacts);
   return {
     source: readFileSync(`${artifacts}/shell.js`, "utf8"),
     cache: v8 === process.versions.v8 ? readFileSync(`${artifacts}/shell.cache`) : undefined,
   };
+}
+
+/** Names of the shell's commands. */
+export function shellCommands({ artifacts }: Pick<ChildOptions, "artifacts">): ReadonlySet<string> {
+  return new Set(readShellInfo(artifacts).commands);
+}
+
+function readShellInfo(artifacts: string): { readonly v8: string; readonly commands: readonly string[] } {
+  return JSON.parse(readFileSync(`${artifacts}/shell.json`, "utf8")) as ReturnType<typeof readShellInfo>;
 }
 
 /** Pyodide wants a lock file of its own version; without packages there is nothing to look up. */

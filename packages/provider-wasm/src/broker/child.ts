@@ -6,13 +6,14 @@
 import { sitePackages } from "../packages/wheel-layout.js";
 import type { CallName, Calls, ChildOptions, FromChild, ToChild } from "../protocol.js";
 import { loadAssets } from "./assets.js";
+import { changePackages } from "./change-packages.js";
 import { collectGarbage } from "./collect-garbage.js";
 import { FileError } from "./file-error.js";
 import { FileSystem } from "./filesystem.js";
 import { HostCommands } from "./host-commands.js";
 import { HostFiles } from "./host-files.js";
 import { HttpRelay } from "./http-relay.js";
-import { installArchive, uninstallPackage } from "./install-archive.js";
+import { installedPackages } from "./installed-packages.js";
 import type { Job, JobListener } from "./job.js";
 import { Jobs } from "./jobs.js";
 import { watchMemory } from "./limits.js";
@@ -62,7 +63,7 @@ function listen(id: string): Omit<JobListener, "started" | "released"> {
   return {
     output: (stream, bytes) => send({ type: "output", job: id, stream, bytes }),
     ended: (exit) => send({ type: "ended", job: id, exit }),
-    command: (argv, cwd) => commands.run(argv, cwd),
+    command: (argv, cwd, done) => commands.start(argv, cwd, done),
   };
 }
 
@@ -106,8 +107,8 @@ function handlers(): Handlers {
     },
     interrupt: (id) => onJob(id, (job) => job.interrupt()),
     end: (id) => onJob(id, (job) => job.end({ exitCode: null, signal: "SIGKILL" })),
-    install: (archive) => done(() => installArchive(files, archive)),
-    uninstall: (name) => uninstallPackage(files, name),
+    changePackages: (change) => changePackages(files, change),
+    packages: () => installedPackages(files),
     stat: (path, follow) => hostFiles.stat(path, follow),
     list: (path, listing) => hostFiles.list(path, listing),
     mkdir: (path) => done(() => hostFiles.mkdir(path)),

@@ -15,6 +15,7 @@ export type Errno =
   | "EFBIG"
   | "EXDEV"
   | "E2BIG"
+  | "EAGAIN"
   | "EBADMSG"
   | "ESTALE";
 

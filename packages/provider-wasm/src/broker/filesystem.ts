@@ -100,8 +100,8 @@ export class FileSystem {
     });
   }
 
-  /** Gives a detached file a name, in place of whatever file or link has it. */
-  replace(parent: DirectoryInode, name: string, file: FileInode): void {
+  /** Gives what has no name one, in place of whatever file or link has it. */
+  replace(parent: DirectoryInode, name: string, file: FileInode | LinkInode): void {
     checkName(parent, name);
     assertLinked(parent, name);
     const old = parent.entries.get(name);

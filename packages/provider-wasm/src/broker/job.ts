@@ -7,6 +7,7 @@ import type { FileSystem } from "./filesystem.js";
 import { GuestFiles } from "./guest-files.js";
 import { GuestRequests, longRequest } from "./guest-requests.js";
 import type { GuestWorker, WorkerEnd } from "./guest-worker.js";
+import type { StartCommand } from "./host-commands.js";
 import type { HttpRelay } from "./http-relay.js";
 import { Input } from "./input.js";
 import { Output } from "./output.js";
@@ -25,8 +26,7 @@ export interface JobListener {
   started(): void;
   output(stream: OutputStream, bytes: Uint8Array): void;
   ended(exit: JobExit): void;
-  /** Has the caller's process carry out a command, such as `pip`. */
-  command(argv: readonly string[], cwd: string): Promise<HostCommandResult>;
+  readonly command: StartCommand;
   /** The interpreter is done with this job and waits for another. */
   released(worker: GuestWorker): void;
 }
@@ -63,7 +63,7 @@ export class Job {
   readonly #input: Input;
   /** Signals that the program handles; Python itself handles SIGINT. */
   readonly #caught = new Set([2]);
-  /** What a shell has started. */
+  /** What it has started. */
   readonly #programs: ShellPrograms;
   #worker: GuestWorker | undefined;
   #output: Output | undefined;
@@ -75,8 +75,8 @@ export class Job {
   #asked = false;
   /** The kernel's question for its next cell. */
   #asking: { readonly timer: NodeJS.Timeout | undefined } | undefined;
-  /** Ends the interpreter's wait for a command of the caller's process. */
-  #endCommand: ((result: HostCommandResult) => void) | undefined;
+  /** Cancels the command of the caller's process that the interpreter waits for; true when it waited for one. */
+  #cancelCommand: () => boolean = () => false;
 
   constructor(
     pid: number,
@@ -137,7 +137,8 @@ export class Job {
       this.#worker.signal(number);
       this.#input.interrupt();
       this.#requests.interrupt();
-      this.#endCommand?.(interruptedCommand);
+      this.#programs.interrupt();
+      if (this.#cancelCommand()) this.#worker.link.reply(interruptedCommand);
     } else if (endsByDefault(name)) {
       this.end({ exitCode: null, signal: name });
     }
@@ -147,6 +148,7 @@ export class Job {
   end(exit: JobExit): void {
     if (this.#ended) return;
     this.#exit ??= exit;
+    this.#cancelCommand();
     if (this.#worker) this.#worker.terminate();
     else this.#finish(this.#exit);
   }
@@ -240,17 +242,50 @@ export class Job {
     command: ({ worker: { link } }, argv, cwd) => {
       if (typeof cwd !== "string" || !Array.isArray(argv) || !argv.every((word) => typeof word === "string"))
         throw new Error("a bad command");
-      const answer = (result: HostCommandResult) => {
-        if (this.#endCommand !== answer) return;
-        this.#endCommand = undefined;
-        link.reply(result);
+      const over = () => {
+        this.#cancelCommand = () => false;
       };
-      this.#endCommand = answer;
-      void this.#listener.command(argv, cwd).then(answer);
+      const cancel = this.#listener.command(argv, cwd, (result) => {
+        over();
+        link.reply(result);
+      });
+      this.#cancelCommand = () => {
+        over();
+        cancel();
+        return true;
+      };
+    },
+    spawn: ({ worker: { link } }, ...args) => {
+      const [runner, argv, place, stdin] = args;
+      try {
+        link.reply(this.#programs.spawn(runner, argv, place, stdin));
+      } catch (error) {
+        if (!(error instanceof FileError)) throw error;
+        link.reply({ error: error.errno });
+      }
+    },
+    feedText: ({ worker: { link } }, program, text) =>
+      link.reply(this.#programs.feed(program, typeof text === "string" ? Buffer.from(text, "base64") : undefined)),
+    collectText: ({ worker }, program, ms) => {
+      // One that came between the interpreter's last look and this wait would otherwise wait as long.
+      const wait = worker.signalPending ? 0 : ms;
+      this.#programs.collect(program, wait, (news, bytes) =>
+        worker.link.reply(bytes ? { ...news, data: Buffer.from(bytes).toString("base64") } : news),
+      );
+    },
+    kill: ({ worker: { link } }, program, signal) => {
+      this.#programs.kill(program, signal);
+      link.reply(null);
+    },
+    abandon: ({ worker: { link } }, program) => {
+      this.#programs.abandon(program);
+      link.reply(null);
     },
     exit: ({ worker }, how) => {
       // Unanswered, this call never returns: the guest is at its end before the thread has been taken down.
-      this.#finish(typeof how === "number" ? { exitCode: how & 0xff } : signalled(how));
+      this.#exit ??= typeof how === "number" ? { exitCode: how & 0xff } : signalled(how);
+      // What it has started ends with it, and before it is over.
+      if (!this.#programs.any) this.#finish(this.#exit);
       worker.terminate();
     },
     fatal: (_call, message) => this.end({ exitCode: null, signal: "SIGABRT", crash: String(message) }),
@@ -259,15 +294,6 @@ export class Job {
   /** What a shell may ask besides files. */
   readonly #shellOperations: Operations = {
     ...this.#operations,
-    spawn: ({ worker: { link } }, ...args) => {
-      const [interpreter, argv, place, stdin] = args;
-      try {
-        link.reply({ program: this.#programs.spawn(interpreter, argv, place, stdin) });
-      } catch (error) {
-        if (!(error instanceof FileError)) throw error;
-        link.reply({ error: error.errno });
-      }
-    },
     feed: ({ worker: { link }, data }, program) => {
       this.#programs.feed(program, data);
       link.reply(null);
@@ -277,10 +303,6 @@ export class Job {
         if (bytes) link.replyArea.set(bytes);
         link.reply(news, bytes?.length);
       }),
-    kill: ({ worker: { link } }, program, signal) => {
-      this.#programs.kill(program, signal);
-      link.reply(null);
-    },
     finish: ({ worker }, exitCode) => {
       void this.#programs.endAll().then(() => {
         if (this.#ended || this.#exit) return;
@@ -356,6 +378,7 @@ export class Job {
   #finish(exit: JobExit): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#cancelCommand();
     clearTimeout(this.#asking?.timer);
     const damage = this.#lastOutput();
     this.#input.discard();

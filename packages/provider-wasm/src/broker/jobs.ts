@@ -1,17 +1,22 @@
+import { runnerOf } from "../program-names.js";
 import type { ChildOptions, Interpreter, JobPlace, Job as JobRequest } from "../protocol.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
-import { loadJavaScriptAssets, loadShellAssets, type SharedAssets } from "./assets.js";
+import { loadJavaScriptAssets, loadShellAssets, type SharedAssets, shellCommands } from "./assets.js";
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestWorker } from "./guest-worker.js";
+import { hostProgram } from "./host-commands.js";
 import type { HttpRelay } from "./http-relay.js";
 import { Job, type JobListener } from "./job.js";
 import { inodeAt } from "./path-resolver.js";
+import { checkProgram, scriptCommand } from "./script-command.js";
 
 /** Gives what was just started the processor for its first work. */
 const refillDelayMs = 50;
 /** A shell goes as deep as just-bash lets it. */
 const shellStackSizeMb = 8;
+/** Programs that programs and cells have under way, together. */
+const mostNested = 8;
 /** Shells kept for their next job. */
 const mostShellsKept = 2;
 /** For JavaScript: V8's stack must last longer than the one that QuickJS counts, or it breaks off in the midst of it. */
@@ -27,10 +32,13 @@ export class Jobs {
   readonly #observe: Observe;
   readonly #jobs = new Map<string, Job>();
   readonly #queue: Job[] = [];
+  /** Those that programs and cells have started. */
+  readonly #nested = new Set<Job>();
   readonly #warm: Record<Interpreter, GuestWorker[]> = { python: [], javascript: [], shell: [] };
   /** Read when the first job of JavaScript needs them: a sandbox that has none keeps nothing ready for it. */
   #javaScript: ReturnType<typeof loadJavaScriptAssets> | undefined;
   #shell: ReturnType<typeof loadShellAssets> | undefined;
+  #shellCommands: ReadonlySet<string> | undefined;
   #supplies: { readonly assets: SharedAssets; readonly caches: ScriptCaches } | undefined;
   #wantCaches = false;
   #nextPid = 2;
@@ -55,10 +63,10 @@ export class Jobs {
   start(id: string, request: JobRequest, place: JobPlace): Promise<number> {
     const listener = this.#observe(id);
     return new Promise((resolve) => {
-      const { pid } = this.#launch(id, request, place, {
+      const { pid } = this.#launch(id, this.#asScript(request, place), place, {
         started: () => resolve(pid),
         output: (stream, bytes) => listener.output(stream, bytes),
-        command: (argv, cwd) => listener.command(argv, cwd),
+        command: listener.command,
         ended: (exit) => {
           listener.ended(exit);
           resolve(pid);
@@ -67,9 +75,31 @@ export class Jobs {
     });
   }
 
-  /** Queues a job. @throws FileError for its directory */
-  #launch(id: string, request: JobRequest, place: JobPlace, listener: Omit<JobListener, "released">): Job {
+  get #commands(): ReadonlySet<string> {
+    this.#shellCommands ??= shellCommands(this.#options);
+    return this.#shellCommands;
+  }
+
+  /** A file that is a script of an interpreter is that interpreter's job. */
+  #asScript(request: JobRequest, place: JobPlace): JobRequest {
+    if (request.kind === "kernel" || request.interpreter !== "shell") return request;
+    return { ...request, ...scriptCommand(this.#files, request.argv, place, this.#commands) };
+  }
+
+  /**
+   * Queues a job.
+   * @param nested Started by a program, which may wait for it: it waits for nobody, and where too many run is refused.
+   * @throws FileError for its directory
+   */
+  #launch(
+    id: string,
+    request: JobRequest,
+    place: JobPlace,
+    listener: Omit<JobListener, "released">,
+    nested = false,
+  ): Job {
     if (inodeAt(this.#files, place.cwd).kind !== "directory") throw new FileError("ENOTDIR", place.cwd);
+    if (nested && this.#nested.size >= mostNested) throw new FileError("EAGAIN", "too many programs");
     let programs = 0;
     const job: Job = new Job(
       this.#nextPid++,
@@ -79,22 +109,33 @@ export class Jobs {
       {
         started: () => listener.started(),
         output: (stream, bytes) => listener.output(stream, bytes),
-        command: (argv, cwd) => listener.command(argv, cwd),
+        command: listener.command,
         ended: (exit) => {
           this.#jobs.delete(id);
+          this.#nested.delete(job);
           listener.ended(exit);
           this.#startQueued();
         },
         released: (worker) => this.#keep(worker),
       },
-      (program, { cwd, env }, owner) => {
-        programs += 1;
-        const there = { ...place, cwd, env };
+      ({ runner: wanted, argv, stdin }, { cwd, env }, owner) => {
         const { command } = listener;
-        return this.#launch(`${id}/${programs}`, program, there, { ...owner, command, started: () => undefined });
+        const runner = wanted === "any" ? runnerOf(argv) : wanted;
+        if (runner === "host") return hostProgram(command, argv, cwd, owner);
+        if (wanted === "any" && runner === "shell") {
+          checkProgram(this.#files, argv[0] ?? "", { cwd, env }, this.#commands);
+        }
+        programs += 1;
+        const program = { kind: "program", interpreter: runner, argv, stdin, mergeStderr: false } as const;
+        const there = { ...place, cwd, env };
+        const own = { ...owner, command, started: () => undefined };
+        // A shell's programs take their turn with all others: it is for them that it waits.
+        const isNested = nested || request.interpreter !== "shell";
+        return this.#launch(`${id}/${programs}`, this.#asScript(program, there), there, own, isNested);
       },
     );
     this.#jobs.set(id, job);
+    if (nested) this.#nested.add(job);
     this.#queue.push(job);
     // The caller knows the job before it hears of it.
     queueMicrotask(() => this.#startQueued());
@@ -118,7 +159,11 @@ export class Jobs {
   #startQueued(): void {
     while (this.#queue.length > 0) {
       const next = this.#queue.findIndex(
-        (job) => job.ended || job.request.kind === "kernel" || this.#hasRoom(job.request.interpreter === "shell"),
+        (job) =>
+          job.ended ||
+          job.request.kind === "kernel" ||
+          this.#nested.has(job) ||
+          this.#hasRoom(job.request.interpreter === "shell"),
       );
       const [job] = next < 0 ? [] : this.#queue.splice(next, 1);
       if (!job) return;
@@ -129,7 +174,8 @@ export class Jobs {
   /** Shells are counted apart: they wait for programs that they have started. */
   #hasRoom(shell: boolean): boolean {
     const alike = this.running().filter(
-      ({ request }) => request.kind === "program" && (request.interpreter === "shell") === shell,
+      (job) =>
+        job.request.kind === "program" && !this.#nested.has(job) && (job.request.interpreter === "shell") === shell,
     );
     return alike.length < this.#options.maxWorkers;
   }

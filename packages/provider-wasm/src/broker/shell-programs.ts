@@ -1,11 +1,22 @@
-import type { JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
+import type { Interpreter, JobExit, JobPlace, OutputStream } from "../protocol.js";
+import { FileError } from "./file-error.js";
 
 /** What a shell says of where its program runs. */
 type ProgramPlace = Pick<JobPlace, "cwd" | "env">;
-type ProgramRequest = Extract<JobRequest, { kind: "program" }>;
 
-/** A job, as far as the shell that started it may reach. */
+/** An interpreter, a command of the caller's process, such as `pip`, or what the name of the program says. */
+export type Runner = Interpreter | "host" | "any";
+
+/** What a program has started. */
+export interface ProgramRequest {
+  readonly runner: Runner;
+  readonly argv: readonly string[];
+  readonly stdin: boolean;
+}
+
+/** A program, as far as the one that started it may reach. */
 export interface StartedProgram {
+  readonly pid: number;
   write(bytes: Uint8Array): Promise<void>;
   closeInput(): void;
   signal(name: string): void;
@@ -18,19 +29,19 @@ export interface ProgramListener {
   ended(exit: JobExit): void;
 }
 
-/** Starts a job of the same sandbox. @throws FileError for its directory */
+/** Starts a program of the same sandbox. @throws FileError for its directory */
 export type StartProgram = (request: ProgramRequest, place: ProgramPlace, listener: ProgramListener) => StartedProgram;
 
-/** What a shell is told of a program; the bytes of output go with it. */
+/** What is told of a program; the bytes of output go with it. */
 type News = { readonly stream: number; readonly length: number } | { readonly exit: JobExit } | null;
 type Give = (news: News, bytes?: Uint8Array) => void;
 
-/** A shell runs one program at a time; `timeout` and the like may leave some behind for a while. */
+/** A shell runs one program at a time; `timeout` and the like may leave some behind for a while, as may Python. */
 const mostPrograms = 32;
 const longestWaitMs = 1000;
 const mostInput = 80 * 1024 * 1024;
 
-/** The programs that one shell has started. What comes from the shell is checked here. */
+/** The programs that one shell or interpreter has started. What comes from it is checked here. */
 export class ShellPrograms {
   readonly #start: StartProgram;
   readonly #programs = new Map<number, Program>();
@@ -40,21 +51,24 @@ export class ShellPrograms {
     this.#start = start;
   }
 
-  /** @throws Error for what no shell of ours asks; FileError for its directory */
-  spawn(interpreter: unknown, argv: unknown, place: unknown, stdin: unknown): number {
-    if (this.#programs.size >= mostPrograms) throw new Error("it has started too many programs");
-    if (interpreter !== "python" && interpreter !== "javascript") throw new Error("there is no such interpreter");
-    if (!isList(argv) || !isPlace(place)) throw new Error("a program that cannot be started");
-    const request = { kind: "program", interpreter, argv, stdin: stdin === true, mergeStderr: false } as const;
-    const program = new Program((listener) => this.#start(request, place, listener));
-    const handle = this.#next++;
-    this.#programs.set(handle, program);
-    return handle;
+  get any(): boolean {
+    return this.#programs.size > 0;
   }
 
-  /** Gives input, without waiting for the program to read it; nothing closes it. */
-  feed(handle: unknown, bytes: Uint8Array): void {
-    this.#program(handle).feed(bytes);
+  /** @throws Error for what no driver of ours asks; FileError for its directory, or where there are too many */
+  spawn(runner: unknown, argv: unknown, place: unknown, stdin: unknown): { program: number; pid: number } {
+    if (this.#programs.size >= mostPrograms) throw new FileError("EAGAIN", "too many programs");
+    if (!isRunner(runner)) throw new Error("there is no such runner");
+    if (!isList(argv) || !isPlace(place)) throw new Error("a program that cannot be started");
+    const program = new Program((listener) => this.#start({ runner, argv, stdin: stdin === true }, place, listener));
+    const handle = this.#next++;
+    this.#programs.set(handle, program);
+    return { program: handle, pid: program.job.pid };
+  }
+
+  /** Gives input, without waiting for the program to read it; nothing closes it. @returns bytes not read yet */
+  feed(handle: unknown, bytes: Uint8Array | undefined): number {
+    return this.#program(handle).feed(bytes);
   }
 
   /** Gives the next output, or the end, or null after so many milliseconds. */
@@ -68,6 +82,18 @@ export class ShellPrograms {
 
   kill(handle: unknown, signal: unknown): void {
     this.#program(handle).job.signal(String(signal));
+  }
+
+  /** Nobody asks for its news any more: it goes on by itself, and what it writes goes nowhere. */
+  abandon(handle: unknown): void {
+    void this.#program(handle)
+      .abandon()
+      .then(() => this.#programs.delete(Number(handle)));
+  }
+
+  /** Ends every wait for news, for a signal. */
+  interrupt(): void {
+    for (const program of this.#programs.values()) program.interrupt();
   }
 
   /** Ends them all; resolves when they are gone. */
@@ -89,6 +115,7 @@ class Program {
   #waiting: { readonly give: Give; readonly timer: NodeJS.Timeout } | undefined;
   #feeding: Promise<void> = Promise.resolve();
   #unread = 0;
+  #abandoned = false;
   readonly #gone: Promise<void>;
 
   constructor(start: (listener: ProgramListener) => StartedProgram) {
@@ -98,6 +125,10 @@ class Program {
     });
     this.job = start({
       output: (stream, bytes) => {
+        if (this.#abandoned) {
+          this.job.taken(stream, bytes.length);
+          return;
+        }
         this.#output.push({ stream, bytes });
         this.#serve();
       },
@@ -109,7 +140,8 @@ class Program {
     });
   }
 
-  feed(bytes: Uint8Array): void {
+  feed(bytes: Uint8Array | undefined): number {
+    if (!bytes) return this.#unread;
     this.#unread += bytes.length;
     if (this.#unread > mostInput) throw new Error("a program was given too much input");
     this.#feeding = this.#feeding.then(async () => {
@@ -117,6 +149,21 @@ class Program {
       await this.job.write(bytes);
       this.#unread -= bytes.length;
     });
+    return this.#unread;
+  }
+
+  abandon(): Promise<void> {
+    this.#abandoned = true;
+    for (const { stream, bytes } of this.#output.splice(0)) this.job.taken(stream, bytes.length);
+    return this.#gone;
+  }
+
+  interrupt(): void {
+    const waiting = this.#waiting;
+    if (!waiting) return;
+    this.#waiting = undefined;
+    clearTimeout(waiting.timer);
+    waiting.give(null);
   }
 
   collect(ms: number, give: Give): void {
@@ -151,6 +198,10 @@ class Program {
       waiting.give({ exit: this.#exit });
     }
   }
+}
+
+function isRunner(value: unknown): value is Runner {
+  return value === "python" || value === "javascript" || value === "shell" || value === "host" || value === "any";
 }
 
 function isList(value: unknown): value is string[] {

@@ -1,8 +1,8 @@
 import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
-import { isPublicAddress } from "../packages/public-address.js";
 import type { Reach } from "./allow-list.js";
 import { NetworkError } from "./network-error.js";
+import { isPublicAddress } from "./public-address.js";
 import { Turns } from "./turns.js";
 
 /** Looks a name up as the operating system does. */

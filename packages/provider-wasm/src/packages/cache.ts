@@ -4,6 +4,10 @@ import { join } from "node:path";
 
 const largestMiB = 1024;
 const mebibyte = 1024 * 1024;
+const mostNotes = 500;
+const day = 24 * 60 * 60_000;
+/** Of notes, and of files that were never finished. */
+const longestMs = { note: 30 * day, unfinished: day };
 
 /**
  * What was fetched before, in a directory that is closed to other users. Wheels go by their hash, and are compared with
@@ -36,6 +40,7 @@ export class PackageCache {
 
   async keepNote(key: string, text: string): Promise<void> {
     await this.#write(`${sha256Of(key)}.json`, Buffer.from(text));
+    await this.#prune();
   }
 
   /** @param touches Makes it the one that was used last. */
@@ -86,15 +91,32 @@ export class PackageCache {
           return { name, size, mtimeMs };
         }),
       );
-      let total = 0;
-      for (const { name, size } of files.sort((a, b) => b.mtimeMs - a.mtimeMs)) {
-        total += size;
-        if (total > largestMiB * mebibyte) await rm(join(directory, name), { force: true });
-      }
+      const superfluous = files.sort((a, b) => b.mtimeMs - a.mtimeMs).filter(superfluity());
+      await Promise.all(superfluous.map(({ name }) => rm(join(directory, name), { force: true })));
     } catch {
       // Another process tidies up at the same time.
     }
   }
+}
+
+interface KeptFile {
+  readonly name: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+/** Tells, file by file and the last used first, whether it is to go. */
+function superfluity(): (file: KeptFile) => boolean {
+  let [bytes, notes] = [0, 0];
+  return ({ name, size, mtimeMs }) => {
+    const age = Date.now() - mtimeMs;
+    if (name.endsWith(".json")) {
+      notes += 1;
+      return notes > mostNotes || age > longestMs.note;
+    }
+    bytes += size;
+    return bytes > largestMiB * mebibyte || (!name.endsWith(".whl") && age > longestMs.unfinished);
+  };
 }
 
 /** In hexadecimal digits. */

@@ -1,4 +1,6 @@
-import type { ProcessExit, ProviderProcess } from "@sandkit/core";
+import { messageOf, type ProcessExit, type ProviderProcess } from "@sandkit/core";
+import { endsByDefault } from "../broker/signal-numbers.js";
+import { refusal } from "../errors.js";
 import type { OutputStream } from "../protocol.js";
 
 /** How a command that runs in the caller's own process writes, and learns that it is to end. */
@@ -15,11 +17,14 @@ export class CommandProcess implements ProviderProcess {
   readonly stderr: ReadableStream<Uint8Array>;
   readonly exited: Promise<ProcessExit>;
   readonly gone: Promise<void>;
+  readonly #over: AbortSignal;
   readonly #abort = new AbortController();
   #signal: string | undefined;
 
-  constructor(id: string, mergeStderr: boolean, run: (io: CommandIo) => Promise<number>) {
+  /** @param over Aborted when its sandbox is at its end, with the error that tells it. */
+  constructor(id: string, mergeStderr: boolean, over: AbortSignal, run: (io: CommandIo) => Promise<number>) {
     this.id = id;
+    this.#over = over;
     const encoder = new TextEncoder();
     const [out, err] = [
       new TransformStream<Uint8Array>(undefined, unbounded),
@@ -32,17 +37,9 @@ export class CommandProcess implements ProviderProcess {
     const swallow = (writing: Promise<void>) => void writing.catch(() => undefined);
     const write: CommandIo["write"] = (stream, text) =>
       swallow(writers[mergeStderr ? "stdout" : stream].write(encoder.encode(text)));
-    this.exited = run({ write, signal: this.#abort.signal })
-      .then(
-        (exitCode): ProcessExit => ({ exitCode }),
-        (error: unknown): ProcessExit => {
-          if (this.#signal === undefined) throw error;
-          return { exitCode: null, signal: this.#signal };
-        },
-      )
-      .finally(() => {
-        for (const writer of Object.values(writers)) swallow(writer.close());
-      });
+    this.exited = this.#run(run, { write, signal: AbortSignal.any([this.#abort.signal, over]) }).finally(() => {
+      for (const writer of Object.values(writers)) swallow(writer.close());
+    });
     this.exited.catch(() => undefined);
     this.gone = this.exited.then(
       () => undefined,
@@ -55,8 +52,23 @@ export class CommandProcess implements ProviderProcess {
   async closeStdin(): Promise<void> {}
 
   async kill(signal: string): Promise<void> {
+    if (signal === "SIGSTOP" || signal === "SIGTSTP") {
+      throw refusal("UNSUPPORTED", `a command of the host cannot be stopped and continued (${signal})`, "kill");
+    }
+    if (!endsByDefault(signal)) return;
     this.#signal ??= signal;
     this.#abort.abort(new Error(`ended by ${signal}`));
+  }
+
+  async #run(run: (io: CommandIo) => Promise<number>, io: CommandIo): Promise<ProcessExit> {
+    try {
+      return { exitCode: await run(io) };
+    } catch (error) {
+      this.#over.throwIfAborted();
+      if (this.#signal !== undefined) return { exitCode: null, signal: this.#signal };
+      io.write("stderr", `ERROR: ${messageOf(error)}\n`);
+      return { exitCode: 1 };
+    }
   }
 }
 

@@ -1,18 +1,20 @@
-import { type LookupAddress, lookup } from "node:dns";
-import * as http from "node:http";
-import * as https from "node:https";
-import { isIP, type LookupFunction } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { createGunzip } from "node:zlib";
 import { messageOf } from "@sandkit/core";
-import { isLoopback, isPublicAddress } from "./public-address.js";
+import PQueue from "p-queue";
+import { type Dispatcher, request } from "undici";
+import { type Budget, OverBudget } from "./budget.js";
+import { DownloadError } from "./download-error.js";
+import { RefusedAddress, Routes } from "./routes.js";
+import { authorizationOf, shown, withoutCredentials } from "./web-address.js";
 
 /** What is fetched, and how much of it at most. */
 export interface DownloadOptions {
   readonly maxBytes: number;
   readonly accept?: string | undefined;
-  readonly signal?: AbortSignal | undefined;
+  readonly budget: Budget;
+  readonly signal: AbortSignal;
 }
 
 /** What came, and from where in the end. */
@@ -22,25 +24,13 @@ export interface Downloaded {
   readonly bytes: Buffer;
 }
 
-/** Why something could not be fetched. */
-export class DownloadError extends Error {
-  override readonly name = "DownloadError";
-  /** Of the answer, where there was one. */
-  readonly status: number | undefined;
-  /** Whether another try may go better. */
-  readonly passing: boolean;
-
-  constructor(message: string, details: { status?: number; passing?: boolean; cause?: unknown } = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.status = details.status;
-    this.passing = details.passing ?? false;
-  }
-}
-
 const mostRedirects = 5;
 const tries = 3;
 const firstPauseMs = 300;
-const mostAtOnce = 6;
+const longestPauseMs = 30_000;
+const mostAtOnce = 12;
+/** One answer may take so many times as long as a host may be silent. */
+const totalFactor = 10;
 const passingStatus = new Set([429, 500, 502, 503, 504]);
 
 /**
@@ -48,140 +38,129 @@ const passingStatus = new Set([429, 500, 502, 503, 504]);
  * so that no answer of an index can make this machine ask its own network.
  */
 export class Downloader {
-  /** Origins that may be anywhere, also on this machine. */
-  readonly #trusted: ReadonlySet<string>;
+  readonly #routes: Routes;
   readonly #timeoutMs: number;
-  readonly #agents = { "http:": new http.Agent({ keepAlive: true }), "https:": new https.Agent({ keepAlive: true }) };
+  /** By origin: no other host ever gets them. */
+  readonly #authorizations = new Map<string, string>();
+  readonly #queue = new PQueue({ concurrency: mostAtOnce });
 
-  #underWay = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  /** @param timeoutMs Of one request, to its last byte. */
+  /**
+   * @param configured Addresses whose hosts may be anywhere, also on this machine; with their credentials.
+   * @param timeoutMs How long a host may be silent.
+   */
   constructor(configured: readonly URL[], timeoutMs: number) {
-    this.#trusted = new Set(configured.map(({ origin }) => origin));
+    this.#routes = new Routes(configured.map(({ origin }) => origin));
     this.#timeoutMs = timeoutMs;
-  }
-
-  /** @throws DownloadError, or the signal's reason */
-  async get(url: URL, options: DownloadOptions): Promise<Downloaded> {
-    if (this.#underWay >= mostAtOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#underWay += 1;
-    try {
-      options.signal?.throwIfAborted();
-      return await this.#try(url, options);
-    } finally {
-      this.#underWay -= 1;
-      this.#waiting.shift()?.();
+    for (const url of configured) {
+      const authorization = authorizationOf(url);
+      if (authorization !== undefined) this.#authorizations.set(url.origin, authorization);
     }
   }
 
-  async #try(url: URL, options: DownloadOptions): Promise<Downloaded> {
+  /** @throws DownloadError, OverBudget, or the signal's reason */
+  async get(url: URL, options: DownloadOptions): Promise<Downloaded> {
+    const { signal } = options;
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#follow(url, options);
+        return await this.#queue.add(() => this.#follow(withoutCredentials(url), options), { signal });
       } catch (error) {
-        options.signal?.throwIfAborted();
+        signal.throwIfAborted();
         if (!(error instanceof DownloadError) || !error.passing || attempt === tries) throw error;
-        await pause(firstPauseMs * attempt, undefined, { signal: options.signal });
+        const pauseMs = Math.max(firstPauseMs * attempt, error.retryAfterMs);
+        if (pauseMs > longestPauseMs) throw error;
+        await pause(pauseMs, undefined, { signal });
       }
     }
   }
 
   async #follow(first: URL, options: DownloadOptions): Promise<Downloaded> {
-    const timeout = AbortSignal.timeout(this.#timeoutMs);
-    const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
+    const totalMs = this.#timeoutMs * totalFactor;
+    const timeout = AbortSignal.timeout(totalMs);
+    const signal = AbortSignal.any([options.signal, timeout]);
     try {
       let url = first;
       for (let redirects = 0; redirects <= mostRedirects; redirects += 1) {
-        const answer = await this.#ask(url, options, signal);
+        const answer = await this.#ask(url, { ...options, signal });
         if (!(answer instanceof URL)) return answer;
         url = answer;
       }
       throw new DownloadError(`${shown(first)} redirects more than ${mostRedirects} times`);
     } catch (error) {
-      options.signal?.throwIfAborted();
-      if (timeout.aborted)
-        throw new DownloadError(`${shown(first)} did not answer in full within ${this.#timeoutMs} ms`);
-      if (error instanceof DownloadError) throw error;
-      const passing = !(error instanceof RefusedAddress);
-      throw new DownloadError(`${shown(first)}: ${reasonOf(error)}`, { passing, cause: error });
+      options.signal.throwIfAborted();
+      if (error instanceof DownloadError || error instanceof OverBudget) throw error;
+      if (timeout.aborted) throw new DownloadError(`${shown(first)} did not answer in full within ${totalMs} ms`);
+      throw this.#failure(first, error);
     }
+  }
+
+  #failure(url: URL, error: unknown): DownloadError {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined && /^UND_ERR_(?:HEADERS|BODY|CONNECT)_TIMEOUT$/.test(code)) {
+      return new DownloadError(`${shown(url)} was silent for ${this.#timeoutMs} ms`, { cause: error });
+    }
+    const message = messageOf(error);
+    const reason = code === undefined || message.includes(code) ? message : `${message} (${code})`;
+    const passing = !(error instanceof RefusedAddress);
+    return new DownloadError(`${shown(url)}: ${reason}`, { passing, cause: error });
   }
 
   /** One request: what came, or where it is said to be. */
-  async #ask(url: URL, { accept = "*/*", maxBytes }: DownloadOptions, signal: AbortSignal): Promise<Downloaded | URL> {
-    const trusted = this.#trusted.has(url.origin);
-    checkPlace(url, trusted);
-    const { get } = url.protocol === "https:" ? https : http;
-    const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-      const request = get(
-        url,
-        {
-          agent: url.protocol === "https:" ? this.#agents["https:"] : this.#agents["http:"],
-          headers: { accept, "accept-encoding": "gzip", "user-agent": "sandkit" },
-          signal,
-          ...(!trusted && { lookup: publicLookup }),
-        },
-        resolve,
-      );
-      request.on("error", reject);
+  async #ask(url: URL, options: DownloadOptions): Promise<Downloaded | URL> {
+    const { accept = "*/*", budget, signal } = options;
+    const dispatcher = this.#routes.to(url);
+    budget.countRequest();
+    const authorization = this.#authorizations.get(url.origin);
+    const response = await request(url, {
+      dispatcher,
+      signal,
+      headersTimeout: this.#timeoutMs,
+      bodyTimeout: this.#timeoutMs,
+      headers: {
+        accept,
+        "accept-encoding": "gzip",
+        "user-agent": "sandkit",
+        ...(authorization !== undefined && { authorization }),
+      },
     });
-    const { statusCode = 0, headers } = response;
-    if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) {
-      response.destroy();
-      return target(url, headers.location);
+    const { statusCode, headers } = response;
+    if (statusCode === 200) {
+      return { url, contentType: textOf(headers["content-type"]), bytes: await readBody(response, url, options) };
     }
-    if (statusCode !== 200) {
-      response.destroy();
-      const passing = passingStatus.has(statusCode);
-      throw new DownloadError(`${shown(url)} answered ${statusCode}`, { status: statusCode, passing });
-    }
-    return { url, contentType: headers["content-type"] ?? "", bytes: await readBody(response, url, maxBytes, signal) };
+    drop(response);
+    const location = textOf(headers.location);
+    if (statusCode >= 300 && statusCode < 400 && location !== "") return target(url, location);
+    throw new DownloadError(`${shown(url)} answered ${statusCode}`, {
+      status: statusCode,
+      passing: passingStatus.has(statusCode),
+      retryAfterMs: pauseAskedFor(textOf(headers["retry-after"])),
+    });
   }
 }
 
-/** The address as people may see it: without a password. */
-export function shown(url: URL): string {
-  return url.origin + url.pathname;
+function textOf(header: string | string[] | undefined): string {
+  return (Array.isArray(header) ? header[0] : header) ?? "";
 }
 
-/** A name that leads to an address at which nothing may be asked. */
-class RefusedAddress extends Error {}
-
-function checkPlace(url: URL, trusted: boolean): void {
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) {
-    throw new DownloadError(`${shown(url)} is refused: packages come by https alone`);
-  }
-  const literal = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  const elsewhere = isIP(literal) ? isPublicAddress(literal) : !isLoopback(url.hostname);
-  if (!trusted && !elsewhere) throw new DownloadError(`${shown(url)} is refused: it is no public address`);
+/** In seconds, or as a date. */
+function pauseAskedFor(text: string): number {
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? 0 : Math.max(ms, 0);
 }
-
-/** Looks a name up and refuses it when any of its addresses is none of the public internet. */
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-    const [first] = addresses ?? [];
-    const inside = addresses?.find(({ address }) => !isPublicAddress(address));
-    if (error) callback(error, "");
-    else if (inside || !first) callback(new RefusedAddress(`refused: ${hostname} leads to no public address`), "");
-    else if (options.all) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
-};
 
 function target(from: URL, location: string): URL {
-  try {
-    return new URL(location, from);
-  } catch (error) {
-    throw new DownloadError(`${shown(from)} redirects to what is no address`, { cause: error });
-  }
+  if (!URL.canParse(location, from.href)) throw new DownloadError(`${shown(from)} redirects to what is no address`);
+  return withoutCredentials(new URL(location, from));
+}
+
+/** Whatever else comes is not read. */
+function drop({ body }: Dispatcher.ResponseData): void {
+  body.on("error", () => undefined).destroy();
 }
 
 async function readBody(
-  response: http.IncomingMessage,
+  { body, headers }: Dispatcher.ResponseData,
   url: URL,
-  maxBytes: number,
-  signal: AbortSignal,
+  { maxBytes, budget, signal }: DownloadOptions,
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -189,18 +168,16 @@ async function readBody(
     for await (const chunk of source) {
       size += chunk.length;
       if (size > maxBytes) throw new DownloadError(`${shown(url)} is larger than ${maxBytes} bytes`);
+      budget.countBytes(chunk.length);
       chunks.push(chunk);
     }
   };
-  const encoding = response.headers["content-encoding"] ?? "identity";
-  if (encoding === "gzip") await pipeline(response, createGunzip(), collect, { signal });
-  else if (encoding === "identity") await pipeline(response, collect, { signal });
-  else throw new DownloadError(`${shown(url)} comes in an encoding that nobody asked for (${encoding})`);
+  const encoding = textOf(headers["content-encoding"]) || "identity";
+  if (encoding === "gzip") await pipeline(body, createGunzip(), collect, { signal });
+  else if (encoding === "identity") await pipeline(body, collect, { signal });
+  else {
+    body.on("error", () => undefined).destroy();
+    throw new DownloadError(`${shown(url)} comes in an encoding that nobody asked for (${encoding})`);
+  }
   return Buffer.concat(chunks);
-}
-
-function reasonOf(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  const message = messageOf(error);
-  return code === undefined || message.includes(code) ? message : `${message} (${code})`;
 }

@@ -1,33 +1,34 @@
+import PQueue from "p-queue";
+import type { Budget } from "./budget.js";
 import { type PackageCache, sha256Of } from "./cache.js";
-import type { Pin } from "./candidate.js";
-import { DownloadError, type Downloader } from "./download.js";
-import { packageError } from "./errors.js";
+import type { Downloaded, Downloader } from "./download.js";
+import { DownloadError } from "./download-error.js";
+import { downloadFailure, packageError } from "./errors.js";
+import type { Pin } from "./pin.js";
 import { readWheel } from "./wheel-directory.js";
 
-const largestArchive = 256 * 1024 * 1024;
-/** Of one installation, also what is only looked at: whoever names packages must not fill this machine. */
-const mostBytes = 1024 * 1024 * 1024;
-const kibibyte = 1024;
+/** With what one installation fetches. */
+export interface FetcherOptions {
+  readonly downloader: Downloader;
+  readonly cache: PackageCache;
+  readonly budget: Budget;
+  readonly signal: AbortSignal;
+  readonly onProgress: (message: string) => void;
+}
 
-/** Gets the bytes of archives, each once, and makes sure that they are what was promised. */
+const largestArchive = 256 * 1024 * 1024;
+const kibibyte = 1024;
+/** Of one installation: the others have their turn between. */
+const mostAtOnce = 4;
+
+/** Gets what one installation needs, each thing once, and makes sure that archives are what was promised. */
 export class Fetcher {
-  readonly #downloader: Downloader;
-  readonly #cache: PackageCache;
-  readonly #signal: AbortSignal | undefined;
-  readonly #onProgress: (message: string) => void;
-  #fetched = 0;
+  readonly #options: FetcherOptions;
+  readonly #queue = new PQueue({ concurrency: mostAtOnce });
   readonly #taken = new Map<string, Promise<Buffer>>();
 
-  constructor(
-    downloader: Downloader,
-    cache: PackageCache,
-    signal: AbortSignal | undefined,
-    onProgress: (message: string) => void,
-  ) {
-    this.#downloader = downloader;
-    this.#cache = cache;
-    this.#signal = signal;
-    this.#onProgress = onProgress;
+  constructor(options: FetcherOptions) {
+    this.#options = options;
   }
 
   /** @throws SandboxError naming the package: `UNAVAILABLE`, `TRANSPORT` for a wrong hash */
@@ -38,35 +39,43 @@ export class Fetcher {
     return taken;
   }
 
-  /** Gives the failure of a download the name of the package that it was for. */
-  async orNamed<Result>(name: string, download: Promise<Result>): Promise<Result> {
+  /** @throws DownloadError, OverBudget, or the signal's reason */
+  get(url: URL, maxBytes: number, accept?: string): Promise<Downloaded> {
+    const { downloader, budget, signal } = this.#options;
+    return this.#queue.add(() => downloader.get(url, { maxBytes, accept, budget, signal }), { signal });
+  }
+
+  /** As {@link get}, for one package. @throws SandboxError `UNAVAILABLE` naming it, OverBudget */
+  async getFor(name: string, url: URL, maxBytes: number): Promise<Buffer> {
     try {
-      return await download;
+      return (await this.get(url, maxBytes)).bytes;
     } catch (error) {
       if (!(error instanceof DownloadError)) throw error;
-      throw packageError("UNAVAILABLE", name, error.message, error);
+      throw downloadFailure(name, error);
     }
   }
 
   async #take(pin: Pin): Promise<Buffer> {
+    const { cache, onProgress } = this.#options;
     const { name, filename, sha256, origin } = pin;
-    if (origin.from === "directory") return readWheel(origin.path);
+    if (origin.from === "directory") return this.#counted(await readWheel(origin.path));
     if (!sha256) throw packageError("TRANSPORT", name, `${filename} is refused: the index gives no sha256 for it`);
-    const kept = await this.#cache.wheel(sha256);
-    if (kept) return kept;
-    this.#onProgress(`downloading ${filename}`);
-    const download = this.#downloader.get(new URL(origin.url), { maxBytes: largestArchive, signal: this.#signal });
-    const { bytes } = await this.orNamed(name, download);
-    this.#fetched += bytes.length;
-    if (this.#fetched > mostBytes)
-      throw packageError("TOO_LARGE", name, `with it, more than ${mostBytes} bytes are fetched`);
+    const kept = await cache.wheel(sha256);
+    if (kept) return this.#counted(kept);
+    onProgress(`downloading ${filename}`);
+    const bytes = await this.getFor(name, new URL(origin.url), largestArchive);
     const actual = sha256Of(bytes);
     if (actual !== sha256) {
       const size = `${Math.ceil(bytes.length / kibibyte)} KiB`;
       const reason = `${filename} (${size}) is refused: its sha256 is ${actual} and should be ${sha256}`;
       throw packageError("TRANSPORT", name, reason);
     }
-    await this.#cache.keepWheel(sha256, bytes);
+    await cache.keepWheel(sha256, bytes);
+    return bytes;
+  }
+
+  #counted(bytes: Buffer): Buffer {
+    this.#options.budget.countBytes(bytes.length);
     return bytes;
   }
 }

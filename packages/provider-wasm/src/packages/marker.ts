@@ -1,4 +1,4 @@
-import { parseSpecifiers } from "./specifier.js";
+import { parseSpecifiers, satisfies } from "./specifier.js";
 import { parseVersion } from "./version.js";
 
 /** What markers may ask about, as PEP 508 names it. */
@@ -98,6 +98,8 @@ function parseTerm(tokens: string[], depth: number): Marker {
 
 interface Operand {
   readonly variable?: string | undefined;
+  /** Of what is no variable. */
+  readonly text?: string | undefined;
   readonly valueIn: (environment: MarkerEnvironment) => string;
 }
 
@@ -107,28 +109,45 @@ function parseComparison(tokens: string[]): Marker {
   if (!operators.has(operator)) throw new SyntaxError(`"${operator}" compares nothing in a marker`);
   const right = parseOperand(tokens.shift());
   const about = left.variable ?? right.variable ?? "";
+  if (operator === "~=" && !isAboutVersions(about, left, right)) {
+    throw new SyntaxError("~= in a marker needs a variable that is a version, and a version of at least two parts");
+  }
   return (environment) => compare(about, left.valueIn(environment), operator, right.valueIn(environment));
 }
 
 function parseOperand(text = ""): Operand {
-  if (/^["']/.test(text)) return { valueIn: () => text.slice(1, -1) };
+  if (/^["']/.test(text)) return { text: text.slice(1, -1), valueIn: () => text.slice(1, -1) };
   // Older metadata writes `os.name` and `python_implementation`.
   const variable = text === "python_implementation" ? "platform_python_implementation" : text.replaceAll(".", "_");
   if (!variables.has(variable)) throw new SyntaxError(`"${text}" is no variable of markers`);
   return { variable, valueIn: (environment) => environment[variable] ?? "" };
 }
 
+/** Every comparison but `~=` is one of texts too, where there are no versions. */
+function isAboutVersions(about: string, left: Operand, right: Operand): boolean {
+  const [own, wanted] = [left, right].map(({ variable, text }) => (variable === undefined ? text : "3.14"));
+  return versions.has(about) && compareVersions(own ?? "", "~=", wanted ?? "") !== undefined;
+}
+
 function compare(about: string, left: string, operator: string, right: string): boolean {
   if (operator === "in") return right.includes(left);
   if (operator === "not in") return !right.includes(left);
-  const own = versions.has(about) ? parseVersion(left) : undefined;
-  const wanted = own && parseVersion(right.replace(/\.\*$/, ""));
-  if (own && wanted) return parseSpecifiers(operator + right).every(({ accepts }) => accepts(own));
-  const [a, b] =
+  const answer = versions.has(about) ? compareVersions(left, operator, right) : undefined;
+  if (answer !== undefined) return answer;
+  const [a = "", b = ""] =
     about === "extra" ? [left, right].map((name) => name.toLowerCase().replace(/[-_.]+/g, "-")) : [left, right];
-  if (a === undefined || b === undefined) return false;
   if (operator === "==" || operator === "===") return a === b;
   if (operator === "!=") return a !== b;
-  if (operator === "~=") throw new SyntaxError(`~= needs versions, and "${right}" is none`);
   return operator.startsWith("<") ? a < b || (operator === "<=" && a === b) : a > b || (operator === ">=" && a === b);
+}
+
+/** Undefined for what are no versions, or cannot be compared so. */
+function compareVersions(left: string, operator: string, right: string): boolean | undefined {
+  const own = parseVersion(left);
+  try {
+    return own && satisfies(own, parseSpecifiers(operator + right));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }

@@ -1,8 +1,13 @@
 import { refusal } from "../errors.js";
 import { parseRequirement, type Requirement } from "./requirement.js";
 
-/** @throws SandboxError `INVALID` naming the one that is none */
+const mostRequirements = 200;
+
+/** @throws SandboxError `INVALID` naming the one that is none, or for too many of them */
 export function parseRequirements(texts: readonly string[]): Requirement[] {
+  if (texts.length > mostRequirements) {
+    throw refusal("INVALID", `${texts.length} packages at once: at most ${mostRequirements} are possible`, "packages");
+  }
   return texts.map((text) => {
     try {
       return parseRequirement(text);

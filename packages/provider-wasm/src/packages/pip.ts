@@ -1,173 +1,140 @@
 import { messageOf, SandboxError } from "@sandkit/core";
-import type { OutputStream } from "../protocol.js";
-import { parseRequirement } from "./requirement.js";
+import type { InstalledRecord, OutputStream } from "../protocol.js";
+import { brief, type PipArguments, PipUsageError, parseArguments, splitCommand } from "./pip-arguments.js";
+import { collectRequirements } from "./pip-requirements.js";
+import { brokenNeeds, listText, showText } from "./pip-tell.js";
+import { normalizeName } from "./requirement.js";
 import type { SandboxPackages } from "./sandbox-packages.js";
 
 /** What `pip` works on. */
 export interface PipContext {
   readonly packages: SandboxPackages;
   readonly write: (stream: OutputStream, text: string) => void;
-  /** The text of a file in the sandbox, for `-r`. */
+  /** The text of a file in the sandbox, for `-r`. @throws SandboxError `TOO_LARGE` */
   readonly readText: (path: string) => Promise<string>;
   readonly signal?: AbortSignal | undefined;
 }
 
-const usage = `usage: pip install [-q] [-U] [-r FILE] PACKAGE...
-       pip uninstall [-y] PACKAGE...
-       pip list | freeze | show PACKAGE... | --version
+const usage = `usage: pip install [-q] [-U] [--force-reinstall] [-r FILE] PACKAGE...
+       pip uninstall [-y] [-r FILE] PACKAGE...
+       pip list [--format columns|freeze|json]
+       pip freeze | check | show PACKAGE... | --version
 Packages are chosen, fetched and verified outside this sandbox, as wheels for WebAssembly or of plain Python.
 `;
 
-/** Options that ask for what is so anyway, or for nothing that there is here. */
-const harmless: ReadonlySet<string> = new Set([
-  ...["--quiet", "-q", "-qq", "-v", "--verbose", "--user", "--no-input", "--no-cache-dir", "--prefer-binary"],
-  ...[
-    "--break-system-packages",
-    "--disable-pip-version-check",
-    "--no-warn-script-location",
-    "--no-color",
-    "-y",
-    "--yes",
-  ],
-  ...["--isolated", "--no-compile", "--compile", "--no-python-version-warning"],
-]);
-const harmlessWithValue = new Set(["--progress-bar", "--root-user-action", "--only-binary", "--retries", "--timeout"]);
+/** Of the arguments, in characters: guests choose them, and the caller's process reads them. */
+const longestArguments = 64 * 1024;
+const mostShown = 200;
 
-class UsageError extends Error {}
+type Run = (args: PipArguments, context: PipContext) => Promise<number>;
 
-/** Whether a command is `pip`, by whatever name, and its arguments; undefined when it is another. */
-export function pipArguments([program = "", ...args]: readonly string[]): readonly string[] | undefined {
-  const name = program.replace(/^(?:\/usr(?:\/local)?)?\/bin\//, "");
-  if (/^pip(?:3(?:\.14)?)?$/.test(name)) return args;
-  const isPython = /^python(?:3(?:\.14)?)?$/.test(name);
-  return isPython && args[0] === "-m" && args[1] === "pip" ? args.slice(2) : undefined;
-}
+const commands: Readonly<Record<string, Run>> = { install, uninstall, list, freeze, show, check };
 
-/** Runs `pip` with these arguments and gives its exit code. What goes wrong is told on stderr. */
+/**
+ * Runs `pip` with these arguments and gives its exit code. What goes wrong is told on stderr.
+ * @throws the reason of the signal when that is aborted
+ */
 export async function runPip(args: readonly string[], context: PipContext): Promise<number> {
   try {
     return await run(args, context);
   } catch (error) {
-    if (!(error instanceof UsageError || error instanceof SandboxError)) {
-      context.signal?.throwIfAborted();
-      throw error;
-    }
-    context.write("stderr", `ERROR: ${messageOf(error)}\n${error instanceof UsageError ? usage : ""}`);
-    return error instanceof UsageError ? 2 : 1;
+    context.signal?.throwIfAborted();
+    const isUsage = error instanceof PipUsageError;
+    if (!isUsage && !(error instanceof SandboxError)) throw error;
+    context.write("stderr", `ERROR: ${messageOf(error)}\n${isUsage ? usage : ""}`);
+    return isUsage ? 2 : 1;
   }
 }
 
-async function run([command, ...args]: readonly string[], context: PipContext): Promise<number> {
-  switch (command) {
-    case "install":
-      return install(args, context);
-    case "uninstall":
-      return uninstall(args, context);
-    case "list":
-    case "freeze":
-      return list(command, context);
-    case "show":
-      return show(args, context);
-    case "--version":
-    case "-V":
-      context.write("stdout", "pip of sandkit (python 3.14)\n");
-      return 0;
-    case undefined:
-    case "help":
-    case "--help":
-    case "-h":
-      context.write("stdout", usage);
-      return 0;
-    default:
-      throw new UsageError(`pip ${command} is not available in this sandbox`);
+async function run(args: readonly string[], context: PipContext): Promise<number> {
+  if (args.reduce((sum, { length }) => sum + length + 1, 0) > longestArguments) {
+    throw new PipUsageError(`the arguments are longer than ${longestArguments} characters: use -r FILE`);
   }
+  const { command = "help", rest } = splitCommand(args);
+  if (command === "help" && (rest.includes("--version") || rest.includes("-V"))) {
+    context.write("stdout", `pip of sandkit (python 3.14)\n`);
+    return 0;
+  }
+  const action = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  if (command !== "help" && !action) {
+    throw new PipUsageError(`pip ${brief(command)} is not available in this sandbox`);
+  }
+  const parsed = parseArguments(command, rest);
+  if (!action || parsed.flags.has("--help")) {
+    context.write("stdout", usage);
+    return 0;
+  }
+  warn(parsed.warnings, context);
+  return action(parsed, context);
 }
 
-async function install(args: readonly string[], context: PipContext): Promise<number> {
-  const { names, flags, files } = parse(args);
-  for (const file of files) names.push(...(await requirementsIn(file, context)));
-  if (names.length === 0) throw new UsageError("pip install needs a package");
-  const path = names.find((name) => /^[./]|:\/\/|\.(?:whl|zip|tar\.gz)$/.test(name));
-  if (path !== undefined) throw new UsageError(`${path}: packages come by name here, not from files or addresses`);
-  const isQuiet = flags.some((flag) => /^-q+$|^--quiet$/.test(flag));
+async function install({ words, flags, values }: PipArguments, context: PipContext): Promise<number> {
+  const names = await collectRequirements(words, values.get("--requirement") ?? [], context.readText);
+  if (names.length === 0) throw new PipUsageError("pip install needs a package");
+  const isQuiet = flags.has("--quiet");
+  const say = (text: string) => {
+    if (!isQuiet) context.write("stdout", `${text}\n`);
+  };
   const installed = await context.packages.add(names, {
-    upgrade: flags.some((flag) => ["-U", "--upgrade", "--force-reinstall"].includes(flag)),
+    upgrade: flags.has("--upgrade"),
+    reinstall: flags.has("--force-reinstall"),
     signal: context.signal,
-    onProgress: (message) => {
-      if (!isQuiet) context.write("stdout", `${message}\n`);
-    },
+    onProgress: say,
   });
-  if (isQuiet) return 0;
   const made = installed.map(({ name, version }) => `${name}-${version}`).sort();
-  const done = made.length > 0 ? `Successfully installed ${made.join(" ")}` : "Requirements already satisfied";
-  context.write("stdout", `${done}\n`);
+  say(made.length > 0 ? `Successfully installed ${made.join(" ")}` : "Requirements already satisfied");
   return 0;
 }
 
-async function uninstall(args: readonly string[], { packages, write }: PipContext): Promise<number> {
-  const { names } = parse(args);
-  if (names.length === 0) throw new UsageError("pip uninstall needs a package");
-  for (const name of names) {
-    const removed = await packages.remove(name);
-    write(removed ? "stdout" : "stderr", removed ? `Successfully uninstalled ${name}\n` : `${name} is not installed\n`);
+async function uninstall({ words, values }: PipArguments, context: PipContext): Promise<number> {
+  const names = await collectRequirements(words, values.get("--requirement") ?? [], context.readText);
+  if (names.length === 0) throw new PipUsageError("pip uninstall needs a package");
+  for (const text of names) {
+    const name = /^[\w.-]+/.exec(text)?.[0] ?? text;
+    if (await context.packages.remove(name, context.signal)) {
+      context.write("stdout", `Successfully uninstalled ${normalizeName(name)}\n`);
+    } else {
+      warn([`Skipping ${brief(name)} as it is not installed.`], context);
+    }
   }
   return 0;
 }
 
-async function list(style: "list" | "freeze", { packages, write }: PipContext): Promise<number> {
-  const installed = await packages.list();
-  const lines = installed.map(({ name, version }) =>
-    style === "freeze" ? `${name}==${version}` : `${name} ${version}`,
-  );
-  write("stdout", lines.map((line) => `${line}\n`).join(""));
+async function list({ words, values }: PipArguments, context: PipContext): Promise<number> {
+  if (words.length > 0) throw new PipUsageError("pip list takes no names: use pip show");
+  const format = values.get("--format")?.at(-1) ?? "columns";
+  context.write("stdout", listText(await installed(context), format));
   return 0;
 }
 
-async function show(args: readonly string[], { packages, write }: PipContext): Promise<number> {
-  const installed = await packages.list();
-  let exitCode = 0;
-  for (const name of parse(args).names) {
-    const found = installed.find((each) => each.name === parseRequirementName(name));
-    if (found) write("stdout", `Name: ${found.name}\nVersion: ${found.version}\n`);
-    else write("stderr", `WARNING: package ${name} is not installed\n`);
-    if (!found) exitCode = 1;
-  }
-  return exitCode;
+async function freeze({ words }: PipArguments, context: PipContext): Promise<number> {
+  if (words.length > 0) throw new PipUsageError("pip freeze takes no names: use pip show");
+  context.write("stdout", listText(await installed(context), "freeze"));
+  return 0;
 }
 
-function parseRequirementName(text: string): string {
-  try {
-    return parseRequirement(text).name;
-  } catch (error) {
-    throw new UsageError(messageOf(error), { cause: error });
-  }
+async function show({ words }: PipArguments, context: PipContext): Promise<number> {
+  if (words.length === 0) throw new PipUsageError("pip show needs a package");
+  if (words.length > mostShown) throw new PipUsageError(`pip show takes ${mostShown} names at the most`);
+  const { text, missing } = showText(await installed(context), words, await context.packages.environment());
+  if (missing.length > 0) warn([`Package(s) not found: ${missing.map(brief).join(", ")}`], context);
+  context.write("stdout", text);
+  return text === "" ? 1 : 0;
 }
 
-interface Parsed {
-  readonly names: string[];
-  readonly flags: string[];
-  readonly files: string[];
+async function check(_: PipArguments, context: PipContext): Promise<number> {
+  const broken = brokenNeeds(await installed(context), await context.packages.environment());
+  const lines = broken.length > 0 ? broken : ["No broken requirements found."];
+  context.write("stdout", `${lines.join("\n")}\n`);
+  return broken.length > 0 ? 1 : 0;
 }
 
-function parse(args: readonly string[]): Parsed {
-  const parsed: Parsed = { names: [], flags: [], files: [] };
-  const rest = [...args];
-  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    const [name = "", value] = word.startsWith("--") ? word.split(/=(.*)/s) : [word];
-    if (!word.startsWith("-")) parsed.names.push(word);
-    else if (name === "-r" || name === "--requirement") parsed.files.push(value ?? rest.shift() ?? "");
-    else if (harmlessWithValue.has(name)) value ?? rest.shift();
-    else if (harmless.has(name) || ["-U", "--upgrade", "--force-reinstall"].includes(name)) parsed.flags.push(name);
-    else throw new UsageError(`pip's option ${name} is not available in this sandbox: the host chooses the index`);
-  }
-  return parsed;
+async function installed(context: PipContext): Promise<readonly InstalledRecord[]> {
+  const { packages, warnings } = await context.packages.list();
+  warn(warnings, context);
+  return packages;
 }
 
-async function requirementsIn(path: string, context: PipContext): Promise<string[]> {
-  const text = await context.readText(path);
-  const lines = text.split(/\r?\n/).map((line) => line.replace(/(?:^|\s)#.*$/, "").trim());
-  const option = lines.find((line) => line.startsWith("-"));
-  if (option !== undefined)
-    throw new UsageError(`${path}: ${option}: options in a file of requirements are not available`);
-  return lines.filter((line) => line !== "");
+function warn(warnings: readonly string[], { write }: PipContext): void {
+  for (const warning of warnings) write("stderr", `WARNING: ${warning}\n`);
 }

@@ -35,7 +35,8 @@ export function parseRequirement(text: string): Requirement {
     name: normalizeName(name),
     extras: names.filter((extra) => extra !== "").map(normalizeName),
     specifiers: parseSpecifiers(list),
-    marker: marker === undefined ? undefined : parseMarker(marker),
+    // Old metadata has a semicolon with nothing behind it.
+    marker: marker === undefined || marker.trim() === "" ? undefined : parseMarker(marker),
     isAddress,
     text: written,
   };

@@ -1,17 +1,18 @@
 import { BadArchive } from "./bad-archive.js";
 import { sha256Of } from "./cache.js";
-import type { Candidate, Found, Pin, Source } from "./candidate.js";
-import { type Downloader, shown } from "./download.js";
+import type { Candidate, Found, Source } from "./candidate.js";
 import { packageError } from "./errors.js";
 import type { Fetcher } from "./fetcher.js";
+import type { Pin } from "./pin.js";
 import type { LockedPackage, PyodideLock } from "./pyodide-lock.js";
 import { parseRequirement } from "./requirement.js";
 import { filesOf, type IndexFile } from "./simple-index.js";
 import { parseSpecifiers, satisfies } from "./specifier.js";
 import { compareVersions, parseVersion, type Version } from "./version.js";
+import { shown } from "./web-address.js";
 import { listWheels } from "./wheel-directory.js";
 import { parseMetadata, readWheelMetadata } from "./wheel-metadata.js";
-import { parseWheelName, type WheelTarget, wheelFit } from "./wheel-name.js";
+import { parseWheelName, type WheelName, type WheelTarget, wheelFit } from "./wheel-name.js";
 
 const largestMetadata = 4 * 1024 * 1024;
 const nothing: Found = { candidates: [], known: false, unfit: [] };
@@ -22,11 +23,15 @@ export function directorySource(directory: string, target: WheelTarget, fetcher:
     description: `wheelDir ${directory}`,
     async find(name) {
       const wheels = (await listWheels(directory)).filter((wheel) => wheel.name === name);
-      const fitting = wheels.filter((wheel) => wheelFit(wheel, target) > 0);
+      const fitting = wheels.filter(({ filename }) => wheelFit(filename, target) > 0);
       const candidates = fitting.map((wheel) => {
         const { filename, path, version } = wheel;
         const pin: Pin = { kind: "wheel", name, version: version.text, filename, origin: { from: "directory", path } };
-        return { candidate: fromWheel(pin, version, false, fetcher), fit: wheelFit(wheel, target), build: wheel.build };
+        return {
+          candidate: fromWheel(pin, version, false, fetcher),
+          fit: wheelFit(filename, target),
+          build: wheel.build,
+        };
       });
       const unfit = wheels.filter((wheel) => !fitting.includes(wheel)).map(({ filename }) => filename);
       return { candidates: best(candidates), known: wheels.length > 0, unfit };
@@ -35,49 +40,44 @@ export function directorySource(directory: string, target: WheelTarget, fetcher:
 }
 
 /** Pyodide's own packages: the compiled ones, or those of plain Python. */
-export function lockSource(lock: PyodideLock, baseUrl: URL, compiled: boolean): Source {
+export function lockSource(lock: PyodideLock, baseUrl: URL, compiled: boolean, fetcher: Fetcher): Source {
   const find = (name: string): Found => {
     const locked = lock.packages.get(name);
     const isPure = locked?.filename.endsWith("-none-any.whl") ?? false;
     const version = locked && parseVersion(locked.version);
     if (!locked || !version || isPure === compiled) return nothing;
-    return { candidates: [fromLock(locked, version, baseUrl)], known: true, unfit: [] };
+    return { candidates: [fromLock(locked, version, baseUrl, fetcher)], known: true, unfit: [] };
   };
   return { description: `Pyodide's packages (${shown(baseUrl)})`, find: async (name) => find(name) };
 }
 
-function fromLock(locked: LockedPackage, version: Version, baseUrl: URL): Candidate {
+function fromLock(locked: LockedPackage, version: Version, baseUrl: URL, fetcher: Fetcher): Candidate {
   const { kind, name, filename, sha256 } = locked;
   const url = new URL(filename, baseUrl).href;
+  const pin: Pin = { kind, name, version: locked.version, filename, sha256, origin: { from: "web", url } };
   return {
-    pin: { kind, name, version: locked.version, filename, sha256, origin: { from: "web", url } },
+    pin,
     version,
     yanked: false,
     needs: async () => ({ requires: locked.depends.map(parseRequirement), python: [] }),
+    ...(kind === "wheel" && { ownNeeds: fromWheel(pin, version, false, fetcher).needs }),
   };
 }
 
 /** An index of the network, as PEP 503 and PEP 691 describe it. */
-export function indexSource(
-  indexUrl: URL,
-  target: WheelTarget,
-  downloader: Downloader,
-  fetcher: Fetcher,
-  signal: AbortSignal | undefined,
-): Source {
+export function indexSource(indexUrl: URL, target: WheelTarget, fetcher: Fetcher): Source {
   const fits = ({ requiresPython }: IndexFile) => acceptsPython(requiresPython, target.python);
   return {
     description: `the index ${shown(indexUrl)}`,
     async find(name) {
-      const files = await filesOf(downloader, indexUrl, name, signal);
+      const files = await filesOf(fetcher, indexUrl, name);
       if (!files) return nothing;
       const candidates = files.flatMap((file) => {
-        const wheel = parseWheelName(file.filename);
-        const fit = wheel && wheel.name === name ? wheelFit(wheel, target) : 0;
-        if (!wheel || fit === 0 || !fits(file)) return [];
-        return [
-          { candidate: fromIndex(file, name, wheel.version, downloader, fetcher, signal), fit, build: wheel.build },
-        ];
+        const fit = wheelFit(file.filename, target);
+        const wheel = fit > 0 && fits(file) ? parseWheelName(file.filename) : undefined;
+        const url = wheel?.name === name ? file.url() : undefined;
+        if (!wheel || !url) return [];
+        return [{ candidate: fromIndex(file, url, wheel, fetcher), fit, build: wheel.build }];
       });
       const taken = new Set(candidates.map(({ candidate }) => candidate.pin.filename));
       const unfit = files.map(({ filename }) => filename).filter((filename) => !taken.has(filename));
@@ -86,15 +86,8 @@ export function indexSource(
   };
 }
 
-function fromIndex(
-  file: IndexFile,
-  name: string,
-  version: Version,
-  downloader: Downloader,
-  fetcher: Fetcher,
-  signal: AbortSignal | undefined,
-): Candidate {
-  const { filename, url, sha256, metadataSha256, yanked } = file;
+function fromIndex(file: IndexFile, url: URL, { name, version }: WheelName, fetcher: Fetcher): Candidate {
+  const { filename, sha256, metadataSha256, yanked } = file;
   const pin: Pin = {
     kind: "wheel",
     name,
@@ -109,7 +102,7 @@ function fromIndex(
   const beside = new URL(url);
   beside.pathname += ".metadata";
   const needs = async () => {
-    const { bytes } = await fetcher.orNamed(name, downloader.get(beside, { maxBytes: largestMetadata, signal }));
+    const bytes = await fetcher.getFor(name, beside, largestMetadata);
     if (sha256Of(bytes) === metadataSha256) return readable(pin, () => parseMetadata(bytes.toString()));
     throw packageError("TRANSPORT", name, `the metadata of ${filename} does not have the hash that the index gives`);
   };
@@ -158,10 +151,8 @@ function best(ranked: readonly Ranked[]): Candidate[] {
   const sorted = ranked.toSorted(
     (a, b) => compareVersions(b.candidate.version, a.candidate.version) || b.fit - a.fit || b.build - a.build,
   );
-  const versions = new Set<string>();
-  return sorted.flatMap(({ candidate }) => {
-    if (versions.has(candidate.pin.version)) return [];
-    versions.add(candidate.pin.version);
-    return [candidate];
+  return sorted.flatMap(({ candidate }, place) => {
+    const before = sorted[place - 1]?.candidate;
+    return before && compareVersions(before.version, candidate.version) === 0 ? [] : [candidate];
   });
 }

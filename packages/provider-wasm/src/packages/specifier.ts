@@ -52,13 +52,16 @@ function parseSpecifier(text: string): Specifier {
 
 type Condition = ((version: Version) => boolean) | undefined;
 
-function prefixCondition(operator: string, { epoch, release }: Version): Condition {
+function prefixCondition(operator: string, wanted: Version): Condition {
+  const { epoch, release, post, local } = wanted;
+  if (isPrerelease(wanted) || post !== undefined || local.length > 0) return undefined;
   if (operator === "==") return (version) => startsWith(version, epoch, release);
   if (operator === "!=") return (version) => !startsWith(version, epoch, release);
   return undefined;
 }
 
 function condition(operator: string, wanted: Version): Condition {
+  if (wanted.local.length > 0 && !/^[=!]=$/.test(operator)) return undefined;
   switch (operator) {
     case "==":
       return (version) => isSame(version, wanted);

@@ -52,6 +52,12 @@ export function compareVersions(a: Version, b: Version): number {
   return comparePublic(a, b) || compareLocal(a.local, b.local);
 }
 
+/** Whether two texts mean the same version: `1.0` and `1.0.0` do. */
+export function isSameVersion(a: string, b: string): boolean {
+  const [left, right] = [parseVersion(a), parseVersion(b)];
+  return a === b || (left !== undefined && right !== undefined && compareVersions(left, right) === 0);
+}
+
 /** As {@link compareVersions}, whatever the local parts (`+cpu`) are. */
 export function comparePublic(a: Version, b: Version): number {
   return (

@@ -1,7 +1,7 @@
 import { BadArchive } from "./bad-archive.js";
 import { normalizeName, parseRequirement, type Requirement } from "./requirement.js";
 import { parseSpecifiers, type Specifier } from "./specifier.js";
-import { parseVersion } from "./version.js";
+import { isSameVersion } from "./version.js";
 import { listZip, readZip, type ZipEntry } from "./zip.js";
 
 /** What a wheel says of itself. */
@@ -18,10 +18,7 @@ const longestMetadata = 4 * 1024 * 1024;
 
 /** Reads the text of a `METADATA` file. @throws BadArchive naming the line that is wrong */
 export function parseMetadata(text: string): WheelMetadata {
-  const [head = ""] = text.replaceAll("\r\n", "\n").split("\n\n", 1);
-  const fields = head.replace(/\n[ \t]+/g, " ").split("\n");
-  const valuesOf = (name: string) =>
-    fields.flatMap((line) => (line.toLowerCase().startsWith(`${name}:`) ? [line.slice(name.length + 1).trim()] : []));
+  const valuesOf = metadataFields(text);
   const requires = valuesOf("requires-dist");
   if (requires.length > mostRequirements) throw new BadArchive(`needs ${requires.length} others`);
   try {
@@ -36,10 +33,19 @@ export function parseMetadata(text: string): WheelMetadata {
   }
 }
 
+/** The fields of a `METADATA` file: gives the values of one, whose name is in lower case. */
+export function metadataFields(text: string): (name: string) => string[] {
+  const [head = ""] = text.replaceAll("\r\n", "\n").split("\n\n", 1);
+  const fields = head.replace(/\n[ \t]+/g, " ").split("\n");
+  return (name) =>
+    fields.flatMap((line) => (line.toLowerCase().startsWith(`${name}:`) ? [line.slice(name.length + 1).trim()] : []));
+}
+
 /** Reads the metadata out of a wheel of this name and version. @throws BadArchive */
 export function readWheelMetadata(bytes: Buffer, name: string, version: string): WheelMetadata {
   const entries = listZip(bytes);
-  const entry = entries.find((candidate) => candidate.name === `${distInfoOf(entries, name, version)}/METADATA`);
+  const path = `${distInfoOf(entries, name, version)}/METADATA`;
+  const entry = entries.find((candidate) => candidate.name === path);
   if (!entry || entry.size > longestMetadata) throw new BadArchive("has no METADATA");
   return parseMetadata(readZip(bytes, entry).toString());
 }
@@ -51,7 +57,7 @@ export function distInfoOf(entries: readonly ZipEntry[], name: string, version: 
   const [directory] = own;
   if (own.length !== 1 || directory === undefined) throw new BadArchive("is no wheel: it has no dist-info of its own");
   const [written = "", of = ""] = directory.slice(0, -".dist-info".length).split("-");
-  const same = parseVersion(of.replaceAll("_", "-"))?.text === parseVersion(version)?.text || of === version;
-  if (normalizeName(written) !== name || !same) throw new BadArchive(`tells of another package: ${directory}`);
+  if (normalizeName(written) !== name || !isSameVersion(of.replaceAll("_", "-"), version))
+    throw new BadArchive(`tells of another package: ${directory}`);
   return directory;
 }

@@ -1,13 +1,11 @@
 import { normalizeName } from "./requirement.js";
 import { parseVersion, type Version } from "./version.js";
 
-/** What the name of a wheel tells. */
+/** What the name of a wheel tells, but for what it fits. */
 export interface WheelName {
   readonly name: string;
   readonly version: Version;
   readonly build: number;
-  /** Each as `python-abi-platform`. */
-  readonly tags: readonly string[];
 }
 
 /** The Python that wheels are for. */
@@ -18,31 +16,49 @@ export interface WheelTarget {
   readonly platform: string;
 }
 
+/** Of one wheel: its name multiplies them. */
+const mostTags = 1000;
+
 /** Undefined for what is no name of a wheel. */
 export function parseWheelName(filename: string): WheelName | undefined {
-  const parts = filename.endsWith(".whl") ? filename.slice(0, -4).split("-") : [];
-  if (parts.length < 5 || parts.length > 6) return undefined;
-  const [platforms = "", abis = "", pythons = ""] = parts.reverse();
-  const [versionText = "", name = ""] = parts.length === 6 ? parts.slice(4) : parts.slice(3);
+  const parts = partsOf(filename);
+  const [name = "", versionText = "", build = ""] = parts.slice(0, -3);
   const version = parseVersion(versionText.replaceAll("_", "-"));
   if (!version || !/^[a-z0-9._]+$/i.test(name)) return undefined;
-  const tags = pythons
-    .split(".")
-    .flatMap((python) => abis.split(".").flatMap((abi) => platforms.split(".").map((at) => `${python}-${abi}-${at}`)));
-  const build = parts.length === 6 ? Number.parseInt(parts[3] ?? "", 10) || 0 : 0;
-  return { name: normalizeName(name), version, build, tags };
+  return { name: normalizeName(name), version, build: Number.parseInt(build, 10) || 0 };
 }
 
 /** How well a wheel fits: the higher the better, 0 when it does not. Compiled ones go before plain Python. */
-export function wheelFit({ tags }: WheelName, target: WheelTarget): number {
-  const known = tagsOf(target);
-  const places = tags.map((tag) => known.indexOf(tag)).filter((place) => place >= 0);
-  return places.length === 0 ? 0 : known.length - Math.min(...places);
+export function wheelFit(filename: string, target: WheelTarget): number {
+  const [pythons = [], abis = [], platforms = []] = partsOf(filename)
+    .slice(-3)
+    .map((set) => set.split("."));
+  if (pythons.length * abis.length * platforms.length > mostTags) return 0;
+  const ranks = ranksOf(target);
+  const tags = pythons.flatMap((python) => abis.flatMap((abi) => platforms.map((at) => `${python}-${abi}-${at}`)));
+  return Math.max(0, ...tags.map((tag) => ranks.get(tag) ?? 0));
+}
+
+/** Name, version, perhaps a build, and the three sets of tags; nothing for what is no name of a wheel. */
+function partsOf(filename: string): string[] {
+  const parts = filename.endsWith(".whl") ? filename.slice(0, -".whl".length).split("-") : [];
+  return parts.length === 5 || parts.length === 6 ? parts : [];
 }
 
 /** What people call it that fits. */
 export function describeTarget({ python, platform }: WheelTarget): string {
   return `py3-none-any or cp${shortVersion(python).join("")}-…-${platform}`;
+}
+
+const known = new Map<string, ReadonlyMap<string, number>>();
+
+/** By tag; made once for a target, as pages of indexes are long. */
+function ranksOf(target: WheelTarget): ReadonlyMap<string, number> {
+  const key = `${target.python} ${target.platform}`;
+  const tags = known.has(key) ? [] : tagsOf(target);
+  const ranks = known.get(key) ?? new Map(tags.map((tag, place) => [tag, tags.length - place]));
+  known.set(key, ranks);
+  return ranks;
 }
 
 /** From the best to the last. */

@@ -20,7 +20,10 @@ const { shell, cache } = openShellRealm(readFileSync(`${artifacts}/shell.js`, "u
 });
 await shell.warmUp(JSON.stringify(scripts));
 writeFileSync(`${artifacts}/shell.cache`, cache());
-writeFileSync(`${artifacts}/shell.json`, JSON.stringify({ v8: process.versions.v8 }));
+writeFileSync(
+  `${artifacts}/shell.json`,
+  JSON.stringify({ v8: process.versions.v8, commands: `${shell.commands}`.split(" ") }),
+);
 
 /** Packages whose code is in `shell.js`: the terms of each go with it. */
 const bundled = ["just-bash", "diff", "minimatch", "brace-expansion", "balanced-match", "sprintf-js"];

@@ -92,6 +92,18 @@ sum(urllib.request.urlopen("@URL/hello").read() == b"hello" for _ in range(50))`
     expect([cells.map(({ value }) => value), shell.stdout.text]).toEqual([[50, 50], "hellohellohello"]);
   }, 60_000);
 
+  it("programs that other programs start have the same network", async () => {
+    const sandbox = await withNetwork(server.host);
+    const inner = `import urllib.request; print(urllib.request.urlopen("${server.url}/hello").read().decode())`;
+    const fromShell = await sandbox.exec(`python3 -c '${inner}' | rev`, { timeoutMs: 20_000 });
+    expect(fromShell.stdout.text.trim()).toBe("olleh");
+    const fromPython = await sandbox.runCode(
+      `import subprocess\nsubprocess.run(["curl", "-s", "${server.url}/hello"], capture_output=True, text=True).stdout`,
+      { timeoutMs: 20_000 },
+    );
+    expect([fromPython.error?.traceback, fromPython.value]).toEqual([undefined, "hello"]);
+  });
+
   it("each sandbox has its own list", async () => {
     const [open, other] = await Promise.all([withNetwork(server.host), withNetwork("example.com")]);
     const code = filled(`import urllib.request\nurllib.request.urlopen("@URL/hello").status`);

@@ -170,7 +170,8 @@ describe("programs of node", () => {
   });
 
   it("are told that there is no node:http", async () => {
-    expect(await node(`require("node:https").get("@URL")`)).toContain("use fetch");
+    expect(await node(`require("node:https").get("@URL")`)).toContain("HTTP goes through fetch");
+    expect(await node("console.log(fetch)")).toBe("[AsyncFunction: fetch]\n");
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CreateOptions, createSandbox, type Sandbox } from "@sandkit/core";
@@ -101,7 +101,7 @@ describe("packages at creation", () => {
     }
   });
 
-  it("are fetched once: later sandboxes need no network, also in another process", async () => {
+  it("are fetched once: later sandboxes need no network, also those of other providers", async () => {
     await sandboxWith(["tree"]);
     const before = index.requests.length;
     expect(await installed(await sandboxWith(["tree"]))).toEqual(["leaf==1.5", "tree==1.0"]);
@@ -118,9 +118,8 @@ describe("packages at creation", () => {
     };
     try {
       expect(await make(["leaf==1.0"])).toEqual({ has: ["leaf==1.0"], cold: true });
-      // Whoever asks while one is made waits for it.
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-      expect(await make(["leaf==1.0"])).toEqual({ has: ["leaf==1.0"], cold: false });
+      const warm = expect.poll(() => make(["leaf==1.0"]), { timeout: 60_000, interval: 200 });
+      await warm.toEqual({ has: ["leaf==1.0"], cold: false });
       expect((await make([])).has).toEqual([""]);
     } finally {
       await pooled.close?.();
@@ -234,9 +233,7 @@ describe("an index that", () => {
     await gone.stop();
     await expect(create("leaf", { indexUrl: url })).rejects.toMatchObject({
       code: "UNAVAILABLE",
-      message: expect.stringMatching(
-        /package "leaf": the index: http:\/\/127\.0\.0\.1:\d+\/simple\/leaf\/: .*ECONNREFUSED/,
-      ),
+      message: expect.stringMatching(/package "leaf": http:\/\/127\.0\.0\.1:\d+\/simple\/leaf\/: .*ECONNREFUSED/),
     });
   });
 
@@ -244,34 +241,44 @@ describe("an index that", () => {
     const once = new LocalIndex();
     await once.start();
     once.add(makeWheel("remembered", "1.0"));
-    const { url } = once;
-    const first = await sandboxWith(["remembered"], {}, { indexUrl: url });
+    const options = { indexUrl: once.url, cacheDir: await mkdtemp(join(cacheDir, "own-")) };
+    await sandboxWith(["remembered"], {}, options);
     await once.stop();
-    expect(await installed(first)).toEqual(["remembered==1.0"]);
-    expect(await installed(await sandboxWith(["remembered"], {}, { indexUrl: url }))).toEqual(["remembered==1.0"]);
+    const long = new Date(Date.now() - 60 * 60_000);
+    for (const name of await readdir(options.cacheDir)) await utimes(join(options.cacheDir, name), long, long);
+    const progress: string[] = [];
+    const again = { onProgress: (message: string) => progress.push(message) };
+    expect(await installed(await sandboxWith(["remembered"], again, options))).toEqual(["remembered==1.0"]);
+    expect(progress).toContain("the index cannot be reached: taking the versions of the last time");
   });
 
-  it.each([
-    ["http://127.0.0.1:1/private", /no public address/],
-    ["https://127.0.0.1:1/private", /no public address/],
-    ["https://[::1]:1/private", /no public address/],
-    ["https://[::ffff:169.254.169.254]/latest", /no public address/],
-    ["https://169.254.169.254/latest/meta-data", /no public address/],
-    ["https://10.0.0.1/", /no public address/],
-    ["https://localhost:1/", /no public address/],
+  const elsewhere = [
+    ["http://127.0.0.1:1/private", /is refused: it is no public address/],
+    ["https://127.0.0.1:1/private", /is refused: it is no public address/],
+    ["https://[::1]:1/private", /is refused: it is no public address/],
+    ["https://[::ffff:169.254.169.254]/latest", /is refused: it is no public address/],
+    ["https://169.254.169.254/latest/meta-data", /is refused: it is no public address/],
+    ["https://10.0.0.1/", /is refused: it is no public address/],
+    ["https://localhost:1/", /is refused: it is no public address/],
     // A name of this machine, which its resolver gives an address of its own network.
     [`https://${hostname()}:1/`, /leads to no public address|ENOTFOUND|EAI_AGAIN/],
-    ["http://192.0.2.1/", /https/],
-    ["file:///etc/passwd", /https/],
-  ])("redirects to %s is not followed", async (location, message) => {
-    index.answer("/simple/moved/", (_, response) => response.writeHead(302, { location }).end());
-    await expect(create("moved")).rejects.toMatchObject({
-      code: "UNAVAILABLE",
-      message: expect.stringMatching(message),
-    });
-    index.add(makeWheel("elsewhere", "1.0"), { url: location });
-    await expect(create("elsewhere")).rejects.toMatchObject({ message: expect.stringMatching(/package "elsewhere"/) });
-  });
+    ["http://192.0.2.1/", /is refused: packages come by https alone/],
+    ["file:///etc/passwd", /is refused: packages come by https alone/],
+  ] as const;
+  it.each(elsewhere.map(([location, message], number) => [location, message, number] as const))(
+    "leads to %s is not followed",
+    async (location, message, number) => {
+      const [moved, linked] = [`moved${number}`, `linked${number}`];
+      index.answer(`/simple/${moved}/`, (_, response) => response.writeHead(302, { location }).end());
+      index.add(makeWheel(linked, "1.0"), { url: location });
+      for (const name of [moved, linked]) {
+        await expect(create(name)).rejects.toMatchObject({
+          code: "UNAVAILABLE",
+          message: expect.stringMatching(new RegExp(`^package "${name}": .*(?:${message.source})`)),
+        });
+      }
+    },
+  );
 
   it("redirects within itself is followed, and not for ever", async () => {
     index.answer("/simple/alias/", (_, response) => response.writeHead(301, { location: "../leaf/" }).end());
@@ -298,9 +305,9 @@ describe("an index that", () => {
       const timer = setInterval(() => response.write(" "), 50);
       response.on("close", () => clearInterval(timer));
     });
-    await expect(create("slow", { timeoutMs: 400 })).rejects.toMatchObject({
+    await expect(create("slow", { timeoutMs: 100 })).rejects.toMatchObject({
       code: "UNAVAILABLE",
-      message: expect.stringMatching(/slow\/ did not answer in full within 400 ms/),
+      message: expect.stringMatching(/slow\/ did not answer in full within 1000 ms/),
     });
   });
 
@@ -308,9 +315,7 @@ describe("an index that", () => {
     index.answer("/simple/silent/", () => undefined);
     const abort = new AbortController();
     setTimeout(() => abort.abort(new Error("enough")), 200);
-    const started = performance.now();
     await expect(create("silent", {}, { signal: abort.signal })).rejects.toThrow("enough");
-    expect(performance.now() - started).toBeLessThan(5000);
   });
 
   it("stumbles is asked again", async () => {

@@ -2,7 +2,6 @@ import { assert } from "./assert.js";
 import { Buffer } from "./buffer.js";
 import { EventEmitter } from "./events.js";
 import * as fs from "./fs.js";
-import { http } from "./http.js";
 import type { Modules } from "./modules.js";
 import { net } from "./net.js";
 import * as path from "./path.js";
@@ -39,8 +38,6 @@ export function createBuiltins(
     events: () => Object.assign(EventEmitter, { default: EventEmitter }),
     fs: () => ({ ...withCallbacks(fs as unknown as Record<string, unknown>, timers), promises: promises() }),
     "fs/promises": () => promises(),
-    http: () => http,
-    https: () => http,
     module: () => ({
       createRequire: (from: string) => modules().requireOf(from.startsWith("file:") ? fileUrlPath(from) : from),
       builtinModules: Object.keys(factories),

@@ -46,22 +46,26 @@ export class Request {
 
 /** The web's `fetch`, over the requests of this interpreter. */
 export function createFetch(requests: Requests): (input: unknown, init?: RequestInit) => Promise<Response> {
-  return async function fetch(input, init) {
-    const request = new Request(input, init);
-    const { method, headers, bytes: body, signal } = request;
-    if (!headers.has("accept")) headers.set("accept", "*/*");
-    if (!headers.has("user-agent")) headers.set("user-agent", "node");
-    let hop: Hop = { method, url: request.url, headers, body };
-    for (let redirects = 0; ; redirects += 1) {
-      const { head, pieces } = await ask(requests, hop, signal);
-      const next = request.redirect === "manual" ? undefined : nextHop(hop, head);
-      if (!next) return responseOf(head, pieces, hop, redirects > 0);
-      await pieces.return();
-      if (request.redirect === "error") throw new TypeError(`fetch failed: ${head.url} redirects`);
-      if (redirects === mostRedirects) throw new TypeError("fetch failed: redirect count exceeded");
-      hop = next;
-    }
-  };
+  // As a method it keeps its name.
+  const methods = { fetch: async (input: unknown, init?: RequestInit) => follow(requests, new Request(input, init)) };
+  return methods.fetch;
+}
+
+/** Asks, and asks again where that sends it. */
+async function follow(requests: Requests, request: Request): Promise<Response> {
+  const { method, headers, bytes: body, signal, redirect } = request;
+  if (!headers.has("accept")) headers.set("accept", "*/*");
+  if (!headers.has("user-agent")) headers.set("user-agent", "node");
+  let hop: Hop = { method, url: request.url, headers, body };
+  for (let redirects = 0; ; redirects += 1) {
+    const { head, pieces } = await ask(requests, hop, signal);
+    const next = redirect === "manual" ? undefined : nextHop(hop, head);
+    if (!next) return responseOf(head, pieces, hop, redirects > 0);
+    await pieces.return();
+    if (redirect === "error") throw new TypeError(`fetch failed: ${head.url} redirects`);
+    if (redirects === mostRedirects) throw new TypeError("fetch failed: redirect count exceeded");
+    hop = next;
+  }
 }
 
 async function ask(

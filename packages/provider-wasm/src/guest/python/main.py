@@ -4,7 +4,7 @@ import os
 import random
 import sys
 
-from . import bytecode, commands, host, kernel, loop, network, program, signals, streams
+from . import bytecode, commands, host, kernel, loop, network, processes, program, signals, streams
 
 # Where the host installs packages.
 _packages = "/usr/local/lib/python3.14/site-packages"
@@ -15,6 +15,7 @@ def run(call, sleep, exchange):
     host.connect(call, sleep, exchange)
     signals.install()
     program.install_exit()
+    processes.install()
     _prepare()
     job = host.call("job")
     _set_up(job)

@@ -1,9 +1,9 @@
 import type { Command, CommandName, ResolvedCommandContext } from "just-bash";
 import { getCommandNames } from "just-bash/browser";
+import { pipArguments } from "../../packages/pip-command.js";
 import type { Interpreter } from "../../protocol.js";
 import { curl } from "./curl.js";
 import { extras, whichWithout } from "./extras.js";
-import { runHostCommand } from "./host-commands.js";
 import { runProgram } from "./programs.js";
 import { unavailable, unavailableWithoutNetwork } from "./unavailable.js";
 import { wget } from "./wget.js";
@@ -19,7 +19,7 @@ const interpreters: Readonly<Record<string, Interpreter>> = {
 };
 
 /** Commands that the caller's process carries out. */
-const hostCommands = ["pip", "pip3"];
+const hostCommands = ["pip", "pip3", "pip3.14"];
 
 const httpCommands: Readonly<Record<string, Command["execute"]>> = { curl, wget };
 
@@ -35,12 +35,12 @@ export function ownCommands(direct: string, hasNetwork: boolean): Command[] {
   return [
     ...Object.entries(interpreters).map(([name, interpreter]) =>
       command(name, (args, context) =>
-        interpreter === "python" && isPip(args)
-          ? runHostCommand(["pip", ...args.slice(2)], context)
-          : runProgram(interpreter, [name, ...args], context, direct),
+        runProgram(pipArguments([name, ...args]) ? "host" : interpreter, [name, ...args], context, direct),
       ),
     ),
-    ...hostCommands.map((name) => command(name, (args, context) => runHostCommand([name, ...args], context))),
+    ...hostCommands.map((name) =>
+      command(name, (args, context) => runProgram("host", [name, ...args], context, direct)),
+    ),
     ...Object.entries(extras).map(([name, run]) => command(name, run)),
     command("which", whichWithout(refusedNames(hasNetwork))),
     ...Object.entries(hasNetwork ? httpCommands : {}).map(([name, run]) => command(name, run)),
@@ -67,10 +67,6 @@ export function refusedNames(hasNetwork: boolean): string[] {
 
 function refusals(hasNetwork: boolean): Readonly<Record<string, string>> {
   return hasNetwork ? unavailable : { ...unavailable, ...unavailableWithoutNetwork };
-}
-
-function isPip([option, module]: readonly string[]): boolean {
-  return option === "-m" && module === "pip";
 }
 
 function command(

@@ -1,4 +1,6 @@
-import type { IFileSystem } from "just-bash";
+import type { ExecResult, IFileSystem } from "just-bash";
+import { scriptDirectory } from "../../packages/script-directory.js";
+import { readShebang, shebangBytes } from "../../shebang.js";
 import { askFiles, FileFailure } from "./broker.js";
 import { bytesOfLatin1, latin1 } from "./bytes.js";
 import type { Devices } from "./devices.js";
@@ -20,14 +22,48 @@ type Encoding = Parameters<IFileSystem["writeFile"]>[2];
 type Stat = Awaited<ReturnType<IFileSystem["stat"]>>;
 type ByteText = Awaited<ReturnType<NonNullable<IFileSystem["readFileBytes"]>>>;
 
+/** What is run in place of a file. */
+type ScriptCommand = { readonly name: string; readonly args: readonly string[] } | { readonly refused: ExecResult };
+
 /** The sandbox's files as just-bash wants them, with the shell's own devices and commands over them. */
 export class ShellFiles implements IFileSystem {
   /** Permissions that new files do not get. */
   umask = 0o022;
   readonly #devices: Devices;
+  readonly #direct: string;
 
-  constructor(devices: Devices) {
+  /** @param direct Name of the variable that marks a program whose output is the shell's own; no script is to see it. */
+  constructor(devices: Devices, direct: string) {
     this.#devices = devices;
+    this.#direct = direct;
+  }
+
+  /**
+   * Called by just-bash, as it is patched, for an executable file: the command that runs it instead, or the end of it.
+   * Undefined where it is a script of the shell.
+   */
+  async scriptCommand(
+    name: string,
+    path: string,
+    { env }: { env: Map<string, string> },
+  ): Promise<ScriptCommand | undefined> {
+    const runner = readShebang(latin1(this.#read(path).subarray(0, shebangBytes)));
+    if (runner.by === "nothing") {
+      return { refused: { stdout: "", stderr: `bash: ${name}: ${runner.reason}\n`, exitCode: 126 } };
+    }
+    if (runner.by === "shell") {
+      env.delete(this.#direct);
+      return undefined;
+    }
+    const script = name.includes("/") ? name : path;
+    return { name: runner.by === "python" ? "python3" : "node", args: [...runner.args, script] };
+  }
+
+  /** Whether a command may be a file of the sandbox: then it may write to the shell's output itself. */
+  isProgram(name: string): boolean {
+    if (name.includes("/")) return !/^\/(?:usr\/)?bin\//.test(name);
+    const info = this.#lookUp(`${scriptDirectory}/${name}`, true);
+    return info !== undefined && isFile(info.mode);
   }
 
   async readFile(path: string, options?: Parameters<IFileSystem["readFile"]>[1]): Promise<string> {

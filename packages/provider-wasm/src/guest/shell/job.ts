@@ -60,13 +60,16 @@ class Shell {
   constructor({ cwd, env, pid, network }: ShellJob, input: string) {
     this.#input = input;
     const token = randomToken();
-    this.#targets = { stdout: `/dev/.o${token}`, stderr: `/dev/.e${token}`, direct: `_SANDKIT_${token}` };
+    const direct = `_SANDKIT_${token}`;
+    const isProgram = (name: string) => this.#files.isProgram(name);
+    this.#targets = { stdout: `/dev/.o${token}`, stderr: `/dev/.e${token}`, direct, isProgram };
     const streams = new Map([
       [this.#targets.stdout, 1],
       [this.#targets.stderr, 2],
     ]);
     this.#files = new ShellFiles(
       new Devices([...commandNames(network), "trap", "umask"], refusedNames(network), streams),
+      direct,
     );
     this.#bash = new Bash({
       fs: this.#files,

@@ -1,12 +1,15 @@
 // First of all: the modules after it use its globals while they load.
 
 import { ask } from "./broker.js";
+import { commandNames } from "./commands.js";
 import { fire, host } from "./globals.js";
 import { runJob, type ShellJob } from "./job.js";
 
 /** What the worker may call in the shell's realm. */
 export interface ShellRealm {
   fire(id: number): void;
+  /** Names of its commands, also of those that need a network, with spaces between. */
+  readonly commands: string;
   /** Runs one job after another; never ends by itself. */
   run(): Promise<void>;
   /** Runs scripts that use what most do, so that it is compiled. */
@@ -15,6 +18,7 @@ export interface ShellRealm {
 
 export const shell: ShellRealm = Object.freeze({
   fire,
+  commands: commandNames(true).join(" "),
   async run() {
     for (;;) {
       const exitCode = await runJob(ask<ShellJob>("job", []));

@@ -12,9 +12,12 @@ const sliceMs = 25;
 /** Output that a pipe or a substitution can hold. */
 const largestOutput = 64 * 1024 * 1024;
 
-/** Starts an interpreter of this sandbox as a program of its own and waits for its end. */
+/**
+ * Starts an interpreter of this sandbox as a program of its own, or a command of the caller's process, and waits for
+ * its end.
+ */
 export async function runProgram(
-  interpreter: Interpreter,
+  runner: Interpreter | "host",
   argv: readonly string[],
   context: ResolvedCommandContext,
   direct: string,
@@ -22,7 +25,7 @@ export async function runProgram(
   const { [direct]: streams, ...env } = { ...context.exportedEnv };
   const stdin = bytesOfLatin1(context.stdin as unknown as string);
   const started = ask<{ program: number } | { error: string }>("spawn", [
-    interpreter,
+    runner,
     argv,
     { cwd: context.cwd, env: { ...env } },
     stdin.length > 0,

@@ -9,6 +9,8 @@ export interface StreamTargets {
   readonly stderr: string;
   /** Marks a program whose output may go there as it comes. */
   readonly direct: string;
+  /** Whether the name may be that of a file that is a program. */
+  readonly isProgram: (name: string) => boolean;
 }
 
 /**
@@ -19,7 +21,18 @@ export interface StreamTargets {
 export function streamOutput(script: ScriptNode, targets: StreamTargets): void {
   // One that redirects the shell itself must find its output there, not where it was at the start.
   if (script.statements.some(redirectsShell)) return;
-  for (const statement of script.statements) streamStatement(statement, targets);
+  // One whose name is a function's here has what is in it collected, as all of that function.
+  const functions = new Set(script.statements.flatMap(functionNames));
+  const isProgram = (name: string) => !functions.has(name) && (programs.has(name) || targets.isProgram(name));
+  for (const statement of script.statements) streamStatement(statement, { ...targets, isProgram });
+}
+
+function functionNames({ pipelines }: StatementNode): string[] {
+  const commands = pipelines.flatMap((pipeline) => pipeline.commands);
+  return commands.flatMap((command) => {
+    if (command.type === "FunctionDef") return [command.name];
+    return command.type === "SimpleCommand" ? [] : (partsOf(command) ?? []).flatMap(functionNames);
+  });
 }
 
 function streamStatement(statement: StatementNode, targets: StreamTargets): void {
@@ -82,11 +95,13 @@ function redirect(command: CommandNode, targets: readonly { readonly fd: number;
   command.redirections.unshift(...own);
 }
 
-const programs = new Set(["python", "python3", "python3.14", "node", "pip", "pip3"]);
+const programs = new Set(["python", "python3", "python3.14", "node", "pip", "pip3", "pip3.14"]);
 const inputs = new Set(["<", "<<", "<<-", "<<<"]);
 
-function markDirect(command: CommandNode, { direct }: StreamTargets): void {
-  if (command.type !== "SimpleCommand" || !command.name || !programs.has(literalOf(command.name))) return;
+function markDirect(command: CommandNode, { direct, isProgram }: StreamTargets): void {
+  if (command.type !== "SimpleCommand" || !command.name) return;
+  const name = literalOf(command.name);
+  if (name === "" || !isProgram(name)) return;
   if (!command.redirections.every(({ operator, fd }) => inputs.has(operator) && (fd ?? 0) === 0)) return;
   command.assignments.push({ type: "Assignment", name: direct, value: literal("1"), append: false, array: null });
 }

@@ -14,8 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSandbox } from "@sandkit/core";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { codeCacheDirectory } from "../src/code-cache/directory.js";
 import { wasm } from "../src/index.js";
+import { codeCacheDirectory } from "../src/own-directory.js";
 
 const parent = realpathSync(mkdtempSync(join(tmpdir(), "sandkit-directory-")));
 afterAll(() => rmSync(parent, { recursive: true }));

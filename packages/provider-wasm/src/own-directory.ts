@@ -3,17 +3,17 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
 /** Where something is kept that others must not write, or why it is kept nowhere. */
-export type CodeCacheDirectory = { readonly path: string } | { readonly refused: string };
+export type OwnDirectory = { readonly path: string } | { readonly refused: string };
 
 const [writableByOthers, openToOthers, sticky] = [0o022, 0o077, 0o1000];
 
 /** The directory for compiled code. @param chosen Absolute path; default: in the user's caches. */
-export function codeCacheDirectory(chosen = join(userCaches(), "sandkit", "wasm")): CodeCacheDirectory {
+export function codeCacheDirectory(chosen = join(userCaches(), "sandkit", "wasm")): OwnDirectory {
   return ownDirectory(chosen);
 }
 
 /** The directory for packages that were fetched. @param chosen Absolute path; default: in the user's caches. */
-export function packageCacheDirectory(chosen = join(userCaches(), "sandkit", "packages")): CodeCacheDirectory {
+export function packageCacheDirectory(chosen = join(userCaches(), "sandkit", "packages")): OwnDirectory {
   return ownDirectory(chosen);
 }
 
@@ -21,7 +21,7 @@ export function packageCacheDirectory(chosen = join(userCaches(), "sandkit", "pa
  * A directory, made where it is missing. It must be this user's, nobody else's to read or write, and at no place where
  * somebody else could put another one in its stead.
  */
-function ownDirectory(chosen: string): CodeCacheDirectory {
+function ownDirectory(chosen: string): OwnDirectory {
   const refused = (reason: string) => ({ refused: `${chosen} ${reason}` });
   // Users without a home have one in name, which is not ours to make.
   if (chosen.startsWith(homedir()) && !existsSync(homedir())) return refused("has no home directory to lie in");
