@@ -3,7 +3,7 @@ import type { Timers } from "./timers.js";
 type Listener = (event: { readonly type: "abort"; readonly target: AbortSignal }) => unknown;
 
 /** The web's error of that name, as far as programs look at it. */
-export function webError(name: string, message: string): Error {
+function webError(name: string, message: string): Error {
   return Object.defineProperty(new Error(message), "name", { value: name, configurable: true, writable: true });
 }
 
