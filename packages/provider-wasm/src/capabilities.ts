@@ -22,6 +22,8 @@ export const wasmCapabilities = (maxConcurrentExec = usualConcurrentExec): Capab
       "kernel.javascript": "native",
       "kernel.interrupt": "native",
       "network.none": "native",
+      // HTTP and HTTPS alone, done by the caller's process.
+      "network.allowlist": "emulated",
       packages: "native",
       "resources.memory": "native",
       "resources.disk": "native",

@@ -3,6 +3,7 @@ import {
   type CreateOptions,
   defineProvider,
   describeIssues,
+  messageOf,
   type Provider,
   SessionRegistry,
 } from "@sandkit/core";
@@ -11,6 +12,7 @@ import { wasmCapabilities } from "./capabilities.js";
 import { Children } from "./children.js";
 import { providerName, refusal } from "./errors.js";
 import { describeRefused, describeWall, findHardening, hardeningFix } from "./hardening/hardening.js";
+import { AllowList } from "./network/allow-list.js";
 import { permissionFlag } from "./node-flags.js";
 import { optionsSchema, type WasmOptions } from "./options.js";
 import { codeCacheDirectory } from "./own-directory.js";
@@ -88,7 +90,8 @@ async function loadInstaller(options: WasmOptions["packages"]): Promise<PackageI
   return new PackageInstaller(options);
 }
 
-function validate({ template, image, resources, workdir, packages = [], native }: CreateOptions): void {
+function validate({ template, image, resources, workdir, packages = [], network, native }: CreateOptions): void {
+  if (typeof network === "object") checkAllowList(network.allow);
   parseRequirements(packages);
   if (image !== undefined) {
     throw refusal("UNSUPPORTED", 'option "image": there are no images in WebAssembly: use template "python"', "create");
@@ -110,6 +113,14 @@ function validate({ template, image, resources, workdir, packages = [], native }
   }
   if (workdir !== undefined && /^\/(?:lib|dev|proc)(?:\/|$)/.test(workdir)) {
     throw refusal("INVALID", `workdir "${workdir}": the interpreter keeps /lib, /dev and /proc to itself`, "create");
+  }
+}
+
+function checkAllowList(allow: readonly string[]): void {
+  try {
+    new AllowList(allow);
+  } catch (error) {
+    throw refusal("INVALID", `option "network": allow ${messageOf(error)}`, "create");
   }
 }
 

@@ -16,6 +16,8 @@ import { providerName } from "./errors.js";
 import { wasmFiles } from "./files.js";
 import { loadCells } from "./javascript-cells.js";
 import { type KernelKind, WasmKernel } from "./kernel.js";
+import { RequestDesk } from "./network/request-desk.js";
+import { SandboxNetwork } from "./network/sandbox-network.js";
 import { type CommandIo, CommandProcess } from "./packages/command-process.js";
 import { type PipContext, runPip } from "./packages/pip.js";
 import { brief } from "./packages/pip-arguments.js";
@@ -45,6 +47,8 @@ export class WasmSession implements ProviderSession {
   readonly #options: CreateOptions;
   readonly #packages: SandboxPackages;
   readonly #autoInstall: boolean;
+  /** Absent where the sandbox has no network. */
+  readonly #desk: RequestDesk | undefined;
   readonly #createdAt = new Date();
   #nextJob = 1;
 
@@ -64,6 +68,7 @@ export class WasmSession implements ProviderSession {
     this.files = wasmFiles(child);
     this.#packages = new SandboxPackages(child, supply);
     this.#autoInstall = autoInstall;
+    this.#desk = openDesk(child, options.network);
     child.onCommand((argv, cwd, signal) => this.#command(argv, cwd, signal));
   }
 
@@ -121,6 +126,7 @@ export class WasmSession implements ProviderSession {
   }
 
   async destroy(): Promise<void> {
+    this.#desk?.close();
     await this.#child.destroy();
   }
 
@@ -137,7 +143,12 @@ export class WasmSession implements ProviderSession {
     const giveUp = () => void this.#child.call("end", [id], what).catch(() => undefined);
     signal?.addEventListener("abort", giveUp);
     try {
-      const place = { cwd, env: this.#environment(env), autoInstall: this.#autoInstall };
+      const place = {
+        cwd,
+        env: this.#environment(env),
+        autoInstall: this.#autoInstall,
+        network: this.#desk !== undefined,
+      };
       const pid = await this.#child.call("start", [id, job, place], what);
       signal?.throwIfAborted();
       return pid;
@@ -214,4 +225,13 @@ export class WasmSession implements ProviderSession {
       });
     }
   }
+}
+
+/** Connects the guests of a sandbox with the hosts that its policy lists. */
+function openDesk(child: SandboxChild, network: CreateOptions["network"]): RequestDesk | undefined {
+  if (typeof network !== "object") return undefined;
+  const desk = new RequestDesk(new SandboxNetwork(network.allow), (message) => child.tell(message));
+  child.onRequest((message) => desk.receive(message));
+  void child.exited.then(() => desk.close());
+  return desk;
 }

@@ -143,7 +143,7 @@ describe("ways out", () => {
     "process.env.SANDKIT_TEST_SECRET",
     "Object.values(process.env).find((v) => v.includes('secret'))",
     "globalThis.WebAssembly",
-    "globalThis.Worker ?? globalThis.fetch ?? globalThis.WebSocket",
+    "globalThis.Worker ?? globalThis.WebSocket",
     "(await import('node:worker_threads')).parentPort",
     "(await import('file:///etc/passwd')).default",
     "require('/etc/passwd')",

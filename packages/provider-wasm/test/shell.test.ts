@@ -113,7 +113,7 @@ describe("command lines", () => {
     expect(await run("curl http://localhost")).toEqual([
       127,
       "",
-      "sandkit: curl: not available in WebAssembly: this sandbox has no network\n",
+      'sandkit: curl: not available in WebAssembly: this sandbox has no network: create it with network: { allow: ["example.com"] }\n',
     ]);
     expect((await run("git status || echo none"))[1]).toBe("none\n");
     expect((await run("if then"))[0]).toBe(2);

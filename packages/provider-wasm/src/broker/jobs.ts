@@ -6,6 +6,7 @@ import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestWorker } from "./guest-worker.js";
 import { hostProgram } from "./host-commands.js";
+import type { HttpRelay } from "./http-relay.js";
 import { Job, type JobListener } from "./job.js";
 import { inodeAt } from "./path-resolver.js";
 import { checkProgram, scriptCommand } from "./script-command.js";
@@ -27,6 +28,7 @@ type Observe = (id: string) => Omit<JobListener, "started" | "released">;
 export class Jobs {
   readonly #options: ChildOptions;
   readonly #files: FileSystem;
+  readonly #relay: HttpRelay;
   readonly #observe: Observe;
   readonly #jobs = new Map<string, Job>();
   readonly #queue: Job[] = [];
@@ -42,9 +44,10 @@ export class Jobs {
   #nextPid = 2;
 
   /** Starts the threads of the warm workers, which wait for {@link supply}. */
-  constructor(options: ChildOptions, files: FileSystem, observe: Observe) {
+  constructor(options: ChildOptions, files: FileSystem, relay: HttpRelay, observe: Observe) {
     this.#options = options;
     this.#files = files;
+    this.#relay = relay;
     this.#observe = observe;
     this.#refill();
   }
@@ -102,7 +105,7 @@ export class Jobs {
       this.#nextPid++,
       request,
       place,
-      this.#files,
+      { files: this.#files, relay: this.#relay },
       {
         started: () => listener.started(),
         output: (stream, bytes) => listener.output(stream, bytes),

@@ -84,6 +84,7 @@ export function hostFunctions(
     sleep: (ms) => {
       host.sleep(number(ms));
     },
+    url: (json) => context.newString(urlParts(text(json))),
     random: (length) => context.newArrayBuffer(randomBytes(number(length)).buffer),
     arm: (on) => control.arm(number(on) !== 0),
     abort: () => control.abort(),
@@ -91,6 +92,32 @@ export function hostFunctions(
     pendingSignal: () => context.newNumber(host.pendingSignal()),
     takeSignal: () => context.newNumber(host.takeSignal()),
   };
+}
+
+const urlSetters = [
+  "href",
+  "protocol",
+  "username",
+  "password",
+  "host",
+  "hostname",
+  "port",
+  "pathname",
+  "search",
+  "hash",
+] as const;
+
+/** The parts of an address, as JSON; empty where it is none. */
+function urlParts(json: string): string {
+  const [address, base, name, value] = (JSON.parse(json) as unknown[]).map((part) =>
+    part === null ? undefined : String(part),
+  );
+  if (address === undefined || !URL.canParse(address, base)) return "";
+  const url = new URL(address, base);
+  const setter = urlSetters.find((known) => known === name);
+  if (setter === "href" && !URL.canParse(value ?? "")) return "";
+  if (setter) url[setter] = value ?? "";
+  return JSON.stringify({ ...Object.fromEntries(urlSetters.map((part) => [part, url[part]])), origin: url.origin });
 }
 
 /** How many bytes a reply of the broker brings; undefined when it tells of a failure. */

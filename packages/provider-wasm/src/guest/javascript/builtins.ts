@@ -59,8 +59,10 @@ export function createBuiltins(
       setImmediate: (value?: unknown) => new Promise((done) => timers.setImmediate(() => done(value))),
     }),
     url: () => ({
+      URL: globalThis.URL,
+      URLSearchParams: globalThis.URLSearchParams,
       fileURLToPath: fileUrlPath,
-      pathToFileURL: (file: string) => ({ href: fileUrl(path.resolve(file)) }),
+      pathToFileURL: (file: string) => new globalThis.URL(fileUrl(path.resolve(file))),
     }),
     util: () => ({ ...util, TextDecoder: globalThis.TextDecoder, TextEncoder: globalThis.TextEncoder }),
   };

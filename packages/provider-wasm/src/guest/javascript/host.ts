@@ -28,6 +28,8 @@ export interface Host {
   /** Blocks for so many milliseconds, or until a signal arrives. */
   sleep(ms: number): void;
   random(length: number): ArrayBuffer;
+  /** The parts of an address as JSON: of [text, base], with a part set where [name, value] follow. Empty for none. */
+  url(json: string): string;
   /** Whether code of the user runs, which a signal may end. */
   arm(on: boolean): void;
   /** Has the code that runs end at its next turn, past all `catch` and `finally`. */

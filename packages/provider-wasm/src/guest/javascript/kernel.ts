@@ -5,6 +5,7 @@ import { call, host, isFull, print, withHeadroom } from "./host.js";
 import type { Modules } from "./modules.js";
 import { cwd } from "./path.js";
 import type { Driver } from "./program.js";
+import type { Requests } from "./requests.js";
 import type { Timers } from "./timers.js";
 
 interface Outcome {
@@ -23,6 +24,8 @@ interface Cell {
 const longestOutputs = 16_000_000;
 /** Longer than any timer: the broker then waits without an end. */
 const endless = 1e12;
+/** How often news of requests are looked for between cells. */
+const lookMs = 20;
 const interruption: Failure = {
   name: "InterruptedError",
   message: "the cell was interrupted: what was defined so far is kept",
@@ -39,6 +42,7 @@ const { parse, stringify } = JSON;
 /** One interpreter state, and the cells that the broker has it run. */
 export class Kernel implements Driver {
   readonly #timers: Timers;
+  readonly #requests: Requests;
   readonly #modules: Modules;
   readonly #outputs: string[] = [];
   #left = longestOutputs;
@@ -48,8 +52,9 @@ export class Kernel implements Driver {
   #full = false;
   exitCode: unknown;
 
-  constructor(timers: Timers, modules: Modules) {
+  constructor(timers: Timers, requests: Requests, modules: Modules) {
     this.#timers = timers;
+    this.#requests = requests;
     this.#modules = modules;
     const value = (shown: unknown, options?: { raw?: boolean }) =>
       this.#show(options?.raw ? rawBundle(shown) : bundle(shown));
@@ -64,13 +69,17 @@ export class Kernel implements Driver {
       this.#idle(jobsWait);
       return;
     }
-    if (signal !== 0) cell.outcome = { error: interruption };
+    if (signal !== 0) {
+      cell.outcome = { error: interruption };
+      this.#requests.closeAll(new Error(interruption.message));
+    }
     if (cell.outcome) {
       this.#end(cell.outcome);
       return;
     }
     const delay = jobsWait ? 0 : (this.#timers.delay ?? endless);
-    if (delay > 0) host().sleep(delay);
+    if (this.#requests.pending) this.#requests.wait(delay);
+    else if (delay > 0) host().sleep(delay);
     this.#runTimer();
   }
 
@@ -89,7 +98,10 @@ export class Kernel implements Driver {
 
   #idle(jobsWait: boolean): void {
     const delay = jobsWait ? 0 : (this.#timers.delay ?? endless);
-    const next = call<string | null>("cell", Math.ceil(delay));
+    const { pending } = this.#requests;
+    // There is one wait at a time: while requests of an earlier cell go on, they are looked at between two.
+    const next = call<string | null>("cell", Math.ceil(pending ? Math.min(delay, lookMs) : delay));
+    if (next === null && pending) this.#requests.wait(0);
     if (next === null) this.#runTimer();
     else this.#start(parse(next) as { code: string; hasValue: boolean });
   }

@@ -4,7 +4,6 @@ import { readOptions } from "./read-options.js";
 import { realpath } from "./realpath.js";
 import { shellCommand } from "./scripts.js";
 import { timeout } from "./timeout.js";
-import { unavailable } from "./unavailable.js";
 import { xargs } from "./xargs.js";
 
 const text = (stdout: string) => ({ stdout, stderr: "", exitCode: 0 });
@@ -66,9 +65,13 @@ export const extras: Readonly<Record<string, Run>> = {
   },
   ulimit: async () => failure("sandkit: ulimit: not available in WebAssembly: limits are the sandbox's own"),
   jobs: async () => text(""),
-  which: async (args, context) => {
-    const there = args.filter((arg) => !Object.hasOwn(unavailable, arg));
+};
+
+/** `which`, which does not find the commands that only say why they are not there. */
+export function whichWithout(refused: readonly string[]): Run {
+  return async (args, context) => {
+    const there = args.filter((arg) => !refused.includes(arg));
     const found = await context.origCommand?.(there);
     return there.length === args.length || !found ? (found ?? failure("which: not there")) : { ...found, exitCode: 1 };
-  },
-};
+  };
+}

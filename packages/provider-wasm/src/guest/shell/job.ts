@@ -18,6 +18,8 @@ export interface ShellJob {
   readonly stdin: boolean;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Whether there are hosts that may be asked. */
+  readonly network: boolean;
   readonly pid: number;
 }
 
@@ -45,23 +47,27 @@ export async function runJob(job: ShellJob): Promise<number> {
 /** One just-bash, for one job. */
 class Shell {
   readonly #bash: BashClass;
-  readonly #files = new ShellFiles(new Devices([...commandNames, "umask"], refusedNames));
+  readonly #files: ShellFiles;
   #input: string;
 
-  constructor({ cwd, env, pid }: ShellJob, input: string) {
+  constructor({ cwd, env, pid, network }: ShellJob, input: string) {
     this.#input = input;
+    this.#files = new ShellFiles(new Devices([...commandNames(network), "umask"], refusedNames(network)));
     this.#bash = new Bash({
       fs: this.#files,
       cwd,
       env: { ...env },
       commands: builtIn,
-      customCommands: [...ownCommands(), { name: "umask", trusted: true, execute: async (args) => this.#umask(args) }],
+      customCommands: [
+        ...ownCommands(network),
+        { name: "umask", trusted: true, execute: async (args) => this.#umask(args) },
+      ],
       executionLimits: limits,
       // It guards a process that has something to reach. This realm has nothing.
       defenseInDepth: false,
       processInfo: { pid, ppid: 1, uid: 1000, gid: 1000 },
     });
-    hideRefused(this.#bash);
+    hideRefused(this.#bash, refusedNames(network));
   }
 
   #umask([mask]: readonly string[]) {
@@ -104,9 +110,9 @@ class Shell {
 }
 
 /** Keeps `command -v` and `type` from finding commands that only say why they are not there. */
-function hideRefused(bash: BashClass): void {
+function hideRefused(bash: BashClass, names: readonly string[]): void {
   const { commands } = bash as unknown as { readonly commands: Map<string, unknown> };
-  const refused = new Set(refusedNames);
+  const refused = new Set(names);
   commands.has = (name) => !refused.has(name) && Map.prototype.has.call(commands, name);
 }
 

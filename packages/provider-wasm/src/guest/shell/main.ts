@@ -7,7 +7,7 @@ import { programsRunning } from "./programs.js";
 /** What the worker may call in the shell's realm. */
 export interface ShellRealm {
   fire(id: number): void;
-  /** Names of its commands, with spaces between. */
+  /** Names of its commands, also of those that need a network, with spaces between. */
   readonly commands: string;
   /** Runs one job after another; never ends by itself. */
   run(): Promise<void>;
@@ -17,7 +17,7 @@ export interface ShellRealm {
 
 export const shell: ShellRealm = Object.freeze({
   fire,
-  commands: commandNames.join(" "),
+  commands: commandNames(true).join(" "),
   async run() {
     for (;;) {
       const exitCode = await runJob(ask<ShellJob>("job", []));
@@ -27,7 +27,14 @@ export const shell: ShellRealm = Object.freeze({
   },
   async warmUp(scripts: string) {
     for (const script of JSON.parse(scripts) as string[]) {
-      await runJob({ argv: ["sh", "-c", script], stdin: false, cwd: "/", env: { PATH: "/usr/bin:/bin" }, pid: 1 });
+      await runJob({
+        argv: ["sh", "-c", script],
+        stdin: false,
+        cwd: "/",
+        env: { PATH: "/usr/bin:/bin" },
+        network: false,
+        pid: 1,
+      });
     }
   },
 });
