@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { SandboxError } from "@sandkit/core";
 import type { Artifacts } from "./artifacts.js";
 import { type CallContext, childError, lostError, providerName } from "./errors.js";
+import { type CommandHandler, GuestCommands } from "./guest-commands.js";
 import { type HardeningLevel, startHardened } from "./hardening/hardening.js";
 import { Heartbeat } from "./heartbeat.js";
 import { mostMemoryMiB } from "./memory-limits.js";
@@ -15,18 +16,11 @@ import type {
   Calls,
   ChildOptions,
   FromChild,
-  HostCommandResult,
   JobExit,
   OutputStream,
   SandboxSettings,
   ToChild,
 } from "./protocol.js";
-
-/**
- * Carries out commands of the caller's process, such as `pip`, for guests. Never rejects.
- * @param signal Aborted when nobody waits for the command any more.
- */
-export type CommandHandler = (argv: readonly string[], cwd: string, signal: AbortSignal) => Promise<HostCommandResult>;
 
 /** Who is told what one job does. */
 export interface JobObserver {
@@ -43,8 +37,6 @@ interface PendingCall {
 }
 
 const keptStderr = 4000;
-/** Commands of the caller's process that guests of one sandbox may have under way. */
-const mostCommands = 16;
 /** An idle child takes a claim in a millisecond; one that needs this long is stopped or stuck. */
 const longestClaimMs = 3_000;
 /** A start takes half a second, and a machine that starts fifty at once some seconds more. */
@@ -75,12 +67,10 @@ export class SandboxChild {
   #stderr = "";
   #lost: string | undefined;
   #ending = false;
-  /** Carries out a command that a guest asks for. */
-  #onCommand: CommandHandler | undefined;
   /** Carries out what guests ask of the network. */
   #onRequest: ((message: FromGuest) => void) | undefined;
-  readonly #commands = new Map<number, AbortController>();
   readonly #over = new AbortController();
+  readonly #commands = new GuestCommands(this.#over.signal);
   #onReady: ((cached: boolean) => void) | undefined;
   #cached = false;
   /** Resolves when the process is gone. */
@@ -233,7 +223,7 @@ export class SandboxChild {
 
   /** Who carries out what guests ask for. */
   onCommand(handler: CommandHandler): void {
-    this.#onCommand = handler;
+    this.#commands.handler = handler;
   }
 
   /** Who carries out what guests ask of the network. */
@@ -304,7 +294,7 @@ export class SandboxChild {
         this.#onRequest?.(message.message);
         break;
       case "commandCancel":
-        this.#commands.get(message.id)?.abort(new Error("nobody waits for the command any more"));
+        this.#commands.cancel(message.id);
         break;
       case "output":
         this.#jobs.get(message.job)?.output(message.stream, message.bytes);
@@ -318,18 +308,9 @@ export class SandboxChild {
     }
   }
 
-  async #command({ id, argv, cwd }: Extract<FromChild, { type: "command" }>): Promise<void> {
-    const refuse = (exitCode: number, reason: string) => ({ exitCode, stdout: "", stderr: `${argv[0]}: ${reason}\n` });
-    let result = refuse(127, "not found");
-    if (this.#commands.size >= mostCommands) {
-      result = refuse(1, `not more than ${mostCommands} at one time`);
-    } else if (this.#onCommand) {
-      const abort = new AbortController();
-      this.#commands.set(id, abort);
-      result = await this.#onCommand(argv, cwd, AbortSignal.any([abort.signal, this.over]));
-      this.#commands.delete(id);
-    }
-    if (this.#lost === undefined) this.#send({ type: "commandDone", id, result });
+  async #command(request: Extract<FromChild, { type: "command" }>): Promise<void> {
+    const result = await this.#commands.run(request);
+    if (this.#lost === undefined) this.#send({ type: "commandDone", id: request.id, result });
   }
 
   #abort(reason: string): void {

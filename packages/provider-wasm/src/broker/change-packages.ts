@@ -39,7 +39,7 @@ export function changePackages(files: FileSystem, { remove, archives }: PackageC
 
 /** The only places that packages are removed from, whatever the guest has written into their records. */
 const removable = ["/usr/local/", `${libraryDirectory}/`];
-const longestRecord = 16 * 1024 * 1024;
+const longestRecord = 4 * 1024 * 1024;
 
 /** Removes a package by its own record of its files. False when there is none of that name. */
 function removePackage(files: FileSystem, change: FileChange, name: string): boolean {

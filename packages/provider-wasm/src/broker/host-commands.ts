@@ -1,6 +1,6 @@
 import type { FromChild, HostCommandResult } from "../protocol.js";
-import type { ProgramListener, StartedProgram } from "./shell-programs.js";
 import { endsByDefault } from "./signal-numbers.js";
+import type { ProgramListener, StartedProgram } from "./started-programs.js";
 
 /**
  * Starts a command that only the caller's process can carry out, such as `pip`. `done` is told of its end, unless the

@@ -6,7 +6,7 @@ import { placeOf } from "./file-change.js";
 import type { FileSystem } from "./filesystem.js";
 
 /** What is looked at of what guests may have written: packages, bytes of one file, and characters of what they need. */
-const [mostPackages, longestMetadata, longestNeeds] = [1000, 256 * 1024, 1024 * 1024];
+const [mostPackages, longestMetadata, longestNeeds] = [1000, 128 * 1024, 1024 * 1024];
 const mostWarnings = 20;
 const longestSummary = 500;
 

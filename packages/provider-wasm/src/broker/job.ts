@@ -10,9 +10,11 @@ import type { GuestWorker, WorkerEnd } from "./guest-worker.js";
 import type { StartCommand } from "./host-commands.js";
 import type { HttpRelay } from "./http-relay.js";
 import { Input } from "./input.js";
+import type { Operations } from "./operation.js";
 import { Output } from "./output.js";
-import { ShellPrograms, type StartProgram } from "./shell-programs.js";
+import { programOperations } from "./program-operations.js";
 import { endsByDefault, signalNumber } from "./signal-numbers.js";
+import { StartedPrograms, type StartProgram } from "./started-programs.js";
 
 /** Longest JSON of a call that ends no cell: two paths, each character escaped. */
 const longestArgs = 64 * 1024;
@@ -31,19 +33,11 @@ export interface JobListener {
   released(worker: GuestWorker): void;
 }
 
-/** One call of the interpreter. */
-interface Call {
-  readonly worker: GuestWorker;
-  readonly data: Uint8Array;
-}
-
 /** What of the sandbox a job may use. */
 interface SandboxParts {
   readonly files: FileSystem;
   readonly relay: HttpRelay;
 }
-
-type Operations = Readonly<Record<string, (call: Call, ...args: unknown[]) => void>>;
 
 interface WaitingCell {
   readonly code: string;
@@ -64,7 +58,8 @@ export class Job {
   /** Signals that the program handles; Python itself handles SIGINT. */
   readonly #caught = new Set([2]);
   /** What it has started. */
-  readonly #programs: ShellPrograms;
+  readonly #programs: StartedPrograms;
+  readonly #programOperations: Operations;
   #worker: GuestWorker | undefined;
   #output: Output | undefined;
   #exit: JobExit | undefined;
@@ -93,7 +88,8 @@ export class Job {
     this.#files = new GuestFiles(files);
     this.#requests = new GuestRequests(place.network ? relay : undefined);
     this.#input = new Input(request.kind === "program" && request.stdin);
-    this.#programs = new ShellPrograms(start);
+    this.#programs = new StartedPrograms(start);
+    this.#programOperations = programOperations(this.#programs);
   }
 
   get started(): boolean {
@@ -211,8 +207,9 @@ export class Job {
       this.#requests.answer(worker, operation.slice("http.".length), list, request);
       return;
     }
-    const operations = this.request.interpreter === "shell" ? this.#shellOperations : this.#operations;
-    const answer = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
+    const shell = this.request.interpreter === "shell" ? [this.#shellOperations] : [];
+    const operations = [...shell, this.#operations, this.#programOperations];
+    const answer = operations.find((table) => Object.hasOwn(table, operation))?.[operation];
     if (!answer || !Array.isArray(list)) throw new Error("there is no such operation");
     answer({ worker, data }, ...list);
   }
@@ -255,32 +252,6 @@ export class Job {
         return true;
       };
     },
-    spawn: ({ worker: { link } }, ...args) => {
-      const [runner, argv, place, stdin] = args;
-      try {
-        link.reply(this.#programs.spawn(runner, argv, place, stdin));
-      } catch (error) {
-        if (!(error instanceof FileError)) throw error;
-        link.reply({ error: error.errno });
-      }
-    },
-    feedText: ({ worker: { link } }, program, text) =>
-      link.reply(this.#programs.feed(program, typeof text === "string" ? Buffer.from(text, "base64") : undefined)),
-    collectText: ({ worker }, program, ms) => {
-      // One that came between the interpreter's last look and this wait would otherwise wait as long.
-      const wait = worker.signalPending ? 0 : ms;
-      this.#programs.collect(program, wait, (news, bytes) =>
-        worker.link.reply(bytes ? { ...news, data: Buffer.from(bytes).toString("base64") } : news),
-      );
-    },
-    kill: ({ worker: { link } }, program, signal) => {
-      this.#programs.kill(program, signal);
-      link.reply(null);
-    },
-    abandon: ({ worker: { link } }, program) => {
-      this.#programs.abandon(program);
-      link.reply(null);
-    },
     exit: ({ worker }, how) => {
       // Unanswered, this call never returns: the guest is at its end before the thread has been taken down.
       this.#exit ??= typeof how === "number" ? { exitCode: how & 0xff } : signalled(how);
@@ -291,18 +262,8 @@ export class Job {
     fatal: (_call, message) => this.end({ exitCode: null, signal: "SIGABRT", crash: String(message) }),
   };
 
-  /** What a shell may ask besides files. */
+  /** What a shell may ask besides. */
   readonly #shellOperations: Operations = {
-    ...this.#operations,
-    feed: ({ worker: { link }, data }, program) => {
-      this.#programs.feed(program, data);
-      link.reply(null);
-    },
-    collect: ({ worker: { link } }, program, ms) =>
-      this.#programs.collect(program, ms, (news, bytes) => {
-        if (bytes) link.replyArea.set(bytes);
-        link.reply(news, bytes?.length);
-      }),
     finish: ({ worker }, exitCode) => {
       void this.#programs.endAll().then(() => {
         if (this.#ended || this.#exit) return;

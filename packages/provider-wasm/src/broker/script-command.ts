@@ -7,6 +7,8 @@ import type { FileSystem } from "./filesystem.js";
 
 /** Where the shell's own commands are, which are no files. */
 const shellDirectories = new Set(["/bin", "/usr/bin"]);
+/** Of a `PATH`, which guests write. */
+const mostDirectories = 100;
 const names = { python: "python3", javascript: "node" } as const;
 
 /**
@@ -50,7 +52,7 @@ function findProgram(
   { cwd, env }: Pick<JobPlace, "cwd" | "env">,
   commands: ReadonlySet<string>,
 ): string | undefined {
-  for (const directory of (env.PATH ?? "").split(":")) {
+  for (const directory of (env.PATH ?? "").split(":", mostDirectories)) {
     if (shellDirectories.has(directory)) {
       if (commands.has(program)) return undefined;
       continue;

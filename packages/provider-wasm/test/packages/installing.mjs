@@ -1,5 +1,5 @@
-// Begins two installations that never end, destroys their sandbox, and has nothing else to do.
-import { setTimeout } from "node:timers/promises";
+// Begins two installations that never end, and when it is told so destroys their sandbox. Then it has nothing else to do.
+import { once } from "node:events";
 import { createSandbox } from "@sandkit/core";
 import { wasm } from "../../dist/index.js";
 
@@ -8,6 +8,6 @@ const sandbox = await createSandbox(wasm({ packages: { indexUrl, cacheDir } }), 
 const running = await sandbox.spawn(["pip", "install", "silent"]);
 const cell = sandbox.runCode("%pip install silent");
 const settled = Promise.allSettled([running.wait(), cell]);
-await setTimeout(2000);
+await once(process, "message");
 await sandbox.destroy();
 await settled;

@@ -5,10 +5,10 @@ import { FileError } from "./file-error.js";
 type ProgramPlace = Pick<JobPlace, "cwd" | "env">;
 
 /** An interpreter, a command of the caller's process, such as `pip`, or what the name of the program says. */
-export type Runner = Interpreter | "host" | "any";
+type Runner = Interpreter | "host" | "any";
 
 /** What a program has started. */
-export interface ProgramRequest {
+interface ProgramRequest {
   readonly runner: Runner;
   readonly argv: readonly string[];
   readonly stdin: boolean;
@@ -42,7 +42,7 @@ const longestWaitMs = 1000;
 const mostInput = 80 * 1024 * 1024;
 
 /** The programs that one shell or interpreter has started. What comes from it is checked here. */
-export class ShellPrograms {
+export class StartedPrograms {
   readonly #start: StartProgram;
   readonly #programs = new Map<number, Program>();
   #next = 1;
