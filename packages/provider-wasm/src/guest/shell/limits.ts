@@ -17,6 +17,8 @@ export const limits: NonNullable<BashOptions["executionLimits"]> = {
   maxJqIterations: unbounded,
   maxWorkUnits: unbounded,
   maxExecutionTimeMs: Number.POSITIVE_INFINITY,
+  // For a program that `timeout` ends: on a busy machine its thread is not gone at once.
+  maxExtensionCleanupTimeMs: 10_000,
   maxLiveBytes: 256 * mebibyte,
   maxInputBytes: 256 * mebibyte,
   maxStringLength: 64 * mebibyte,
