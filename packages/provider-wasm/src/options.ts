@@ -39,7 +39,7 @@ export const optionsSchema = z
           "Directory for compiled code, or false; default: in the user's cache, on Linux ~/.cache/sandkit/wasm",
       }),
   })
-  .meta({ description: "Python and JavaScript in WebAssembly, in one locked child process per sandbox" });
+  .meta({ description: "Python, JavaScript and a shell in WebAssembly, in one locked child process per sandbox" });
 
 /** Defaults for the sandboxes of a provider; `resources` of a create go before them. */
 export type WasmOptions = z.input<typeof optionsSchema>;

@@ -60,12 +60,23 @@ describe("the realm", () => {
 describe("the shell's realm", () => {
   it("reaches no object of the host and makes no code from strings", async () => {
     const said: string[] = [];
+    const collected = ['{"stream":1,"length":3}', '{"exit":{"exitCode":0}}'];
     const { shell, global } = openShellRealm(readFileSync(`${findArtifacts().directory}/shell.js`, "utf8"), {
-      call: () => '{"error":"ENOENT"}',
+      call: (operation) => {
+        if (operation === "spawn") return '{"program":1}';
+        return (operation === "collect" ? collected.shift() : undefined) ?? '{"error":"ENOENT"}';
+      },
       write: (_stream, bytes) => said.push(Buffer.from(bytes).toString()) > 0,
     });
-    await shell.warmUp(JSON.stringify(["echo $((6 * 7)) | sed s/4/5/"]));
-    expect(said.join("")).toBe("52\n");
+    const scripts = [
+      "echo $((6 * 7)) | sed s/4/5/",
+      "echo zipped | gzip | gunzip; echo damaged | gunzip",
+      "timeout 0.01 sleep 5; echo $?",
+      "python3 x.py | wc -c",
+      "trap 'echo end' EXIT; f() { bash -c 'echo in; exit 3'; }; f; echo ${BASH_VERSION:0:0}; cat /dev/zero",
+    ];
+    await shell.warmUp(JSON.stringify(scripts));
+    expect(said.join("")).toMatch(/^52\nzipped\n[\s\S]*124\n3\nin\n[\s\S]*end\n$/);
     const roots = Object.assign(Object.create(null), { global, shell });
     const { count, leaks } = audit(roots, () => false);
     expect(leaks).toEqual([]);

@@ -44,7 +44,7 @@ export function installGlobals(host: HostApi): { readonly fire: (id: number) => 
     }
   }
 
-  // Timers run only while the interpreter loads: afterwards one blocking call holds the thread to its end.
+  // Those of Python run only while it loads: afterwards one blocking call holds the thread to its end.
   const timers = new Map<number, () => void>();
   let lastTimer = 0;
   const setTimeout = (callback: (...args: unknown[]) => void, ms = 0, ...args: unknown[]): number => {
