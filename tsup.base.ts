@@ -1,3 +1,6 @@
+import { copyFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import type { Options } from "tsup";
 
 /** `npm start` builds what runs; the types, which take most of the time, are for tests, checks and publishing. */
@@ -11,3 +14,12 @@ export const base: Options = {
   // tsup sets `baseUrl`, which TypeScript 6 deprecates.
   dts: withTypes && { compilerOptions: { ignoreDeprecations: "6.0" } },
 };
+
+/** Zod's modules load all its languages, which takes longer than all else of an import: only what is used is built in. */
+export const withZod: Options = { noExternal: ["zod"] };
+
+/** To be done after a build {@link withZod}: its license goes where its code does. */
+export async function copyZodLicense(): Promise<void> {
+  const zod = dirname(createRequire(import.meta.url).resolve("zod/package.json"));
+  await copyFile(join(zod, "LICENSE"), "dist/zod.LICENSE");
+}

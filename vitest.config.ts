@@ -5,8 +5,8 @@ export default defineConfig({
     include: ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // A test file may hold several sandboxes, each an interpreter in a process of its own.
-    maxWorkers: 2,
+    // One more than the processors of CI: a test waits for half of its time, and may hold several sandboxes.
+    maxWorkers: 3,
     // CI builds, boots and fills containers on two processors: what was late there is tried again, and told as retried.
     retry: process.env.CI ? 2 : 0,
   },

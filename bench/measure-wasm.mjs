@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { coldStarts } from "./cold-start.mjs";
-import { wasmSteps } from "./wasm-steps.mjs";
+import { wasmLoad, wasmSteps } from "./wasm-steps.mjs";
 
 /**
  * Python in WebAssembly beside Pyodide in Node and in Deno.
@@ -18,11 +18,13 @@ export async function measureWasm(rounds, progress) {
     const starts = await coldStarts(rounds, codeCache);
     progress("sandboxes and interpreters in a running program");
     const steps = await wasmSteps(rounds, codeCache);
+    progress("files, commands, and sandboxes in numbers");
+    const load = await wasmLoad(rounds, codeCache);
     const toDeno = (starts.deno.firstMs / starts.sandkit.firstMs).toFixed(1);
     return {
       name: "wasm",
       columns: ["", "Pyodide in Node", "Pyodide in Deno", "Sandkit (wasm)", "Node ÷ ours", "target", ""],
-      rows: [...startRows(starts), ...stepRows(steps)],
+      rows: [...startRows(starts), ...stepRows(steps), ...loadRows(load)],
       notes: [
         `medians of ${rounds} runs, those of processes interleaved; the first result comes ${toDeno} × sooner than in Deno`,
         "memory of one sandbox or interpreter more: pages that processes share count by their share",
@@ -104,6 +106,28 @@ function stepRows({ createdMs, pooledMs, pooledBytes, furtherMs, furtherBytes, i
       unit: mebibytes,
       sandkit: inMiB(furtherBytes),
       target: 60,
+    },
+  ];
+}
+
+/**
+ * @param {Awaited<ReturnType<typeof wasmLoad>>} load
+ * @returns {import("./report.mjs").Row[]}
+ */
+function loadRows({ writeMs, readMs, lookMs, firstCommandMs, commandMs, parallelMs, livingBytes }) {
+  return [
+    { id: "write", what: "100 MB written to a file by Python", unit: ms, sandkit: writeMs, target: 1000 },
+    { id: "read", what: "the same read", unit: ms, sandkit: readMs, target: 1000 },
+    { id: "look", what: "os.stat in Python", unit: ms, sandkit: lookMs, target: 0.1 },
+    { id: "first-command", what: "the first command line of a sandbox", unit: ms, sandkit: firstCommandMs },
+    { id: "command", what: "a later one (ls | wc -l)", unit: ms, sandkit: commandMs },
+    { id: "parallel", what: "20 sandboxes at once, all to their result", unit: ms, sandkit: parallelMs },
+    {
+      id: "living",
+      what: "memory of 50 living sandboxes",
+      unit: mebibytes,
+      sandkit: inMiB(livingBytes),
+      target: 24 * 1024,
     },
   ];
 }

@@ -1,9 +1,9 @@
 // What comes after the first sandbox of a running program: further ones, from the pool, further interpreters, memory.
-import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { createSandbox } from "@sandkit/core";
 import { wasm } from "@sandkit/provider-wasm";
 import { timed } from "../timed.mjs";
+import { memoryBelow } from "../tree-memory.mjs";
 
 const rounds = Number(process.argv[2]);
 const codeCache = `${process.argv[3]}`;
@@ -41,7 +41,7 @@ async function pooledSandboxes() {
     await sandbox.destroy();
   }
   await wait(settleMs);
-  const bytes = ownBytes();
+  const bytes = memoryBelow(process.pid);
   await provider.close?.();
   return { times, bytes };
 }
@@ -49,7 +49,7 @@ async function pooledSandboxes() {
 async function interpreters() {
   const sandbox = await createSandbox(wasm({ codeCache, warmWorkers: 0 }));
   await firstResult(sandbox);
-  const before = ownBytes();
+  const before = memoryBelow(process.pid);
   const times = [];
   for (let round = 0; round < rounds; round++) {
     times.push(
@@ -60,7 +60,7 @@ async function interpreters() {
     );
   }
   await wait(settleMs);
-  const bytes = (ownBytes() - before) / rounds;
+  const bytes = (memoryBelow(process.pid) - before) / rounds;
   await sandbox.destroy();
   return { times, bytes };
 }
@@ -80,29 +80,6 @@ async function interrupts() {
   }
   await sandbox.destroy();
   return times;
-}
-
-/**
- * Memory that the children of this process take, each shared page by its share, in bytes: what one more costs. NaN
- * where there is no /proc.
- */
-function ownBytes() {
-  if (process.platform !== "linux") return Number.NaN;
-  return below(process.pid)
-    .map((pid) => readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))
-    .reduce((sum, text) => sum + Number(/^Pss:\s*(\d+)/m.exec(text)?.[1] ?? 0) * 1024, 0);
-}
-
-/**
- * Processes below one: a sandbox is behind one or two that only hold it.
- * @param {number | string} pid
- * @returns {string[]}
- */
-function below(pid) {
-  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean),
-  );
-  return children.flatMap((child) => [child, ...below(child)]);
 }
 
 await newSandbox();

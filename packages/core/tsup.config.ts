@@ -1,12 +1,14 @@
 import { cp } from "node:fs/promises";
 import { defineConfig } from "tsup";
-import { base } from "../../tsup.base.js";
+import { base, copyZodLicense, withZod } from "../../tsup.base.js";
 
 export default defineConfig({
   ...base,
+  ...withZod,
   entry: ["src/index.ts", "src/kernel/cell-report.ts", "src/conformance/index.ts"],
   // Found beside the built module, as they are beside the source: the probe programs of the suite, and what runs in boxes.
   onSuccess: async () => {
+    await copyZodLicense();
     await cp("src/conformance/programs", "dist/conformance/programs", { recursive: true });
     for (const guest of ["src/agent/guest", "src/kernel/guest"]) await cp(guest, "dist/guest", { recursive: true });
   },

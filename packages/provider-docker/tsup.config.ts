@@ -1,10 +1,14 @@
 import { cp } from "node:fs/promises";
 import { defineConfig } from "tsup";
-import { base } from "../../tsup.base.js";
+import { base, copyZodLicense, withZod } from "../../tsup.base.js";
 
 export default defineConfig({
   ...base,
+  ...withZod,
   entry: ["src/index.ts"],
   // Read by path, beside the built module as beside the source.
-  onSuccess: () => cp("src/plain/guest", "dist/guest", { recursive: true }),
+  onSuccess: async () => {
+    await copyZodLicense();
+    await cp("src/plain/guest", "dist/guest", { recursive: true });
+  },
 });

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { SandboxError } from "./errors.js";
 import type { KernelLanguage, PtySize } from "./provider.js";
 

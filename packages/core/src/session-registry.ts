@@ -7,6 +7,12 @@ import type { ListOptions, ProviderSession, SandboxInfo, SandboxRef } from "./pr
 /** Makes the session itself, for the registry to keep. */
 export type SessionFactory = (sandbox: { readonly id: string }) => Promise<ProviderSession>;
 
+/** How many sandboxes may live at one time, and the option that says so. */
+export interface SandboxQuota {
+  readonly most: number;
+  readonly option: string;
+}
+
 interface Entry {
   readonly id: string;
   readonly name: string | undefined;
@@ -23,20 +29,27 @@ interface Entry {
  */
 export class SessionRegistry {
   readonly #provider: string;
+  readonly #quota: SandboxQuota | undefined;
   readonly #entries = new Map<string, Entry>();
 
   /** @param provider Name of the provider, for refs and errors. */
-  constructor(provider: string) {
+  constructor(provider: string, quota?: SandboxQuota) {
     this.#provider = provider;
+    this.#quota = quota;
   }
 
-  /** Makes a session, or gives the living one of `options.name`. @throws SandboxError `CONFLICT` */
+  /** Makes a session, or gives the living one of `options.name`. @throws SandboxError `CONFLICT`, `QUOTA` */
   async create(options: CreateOptions, make: SessionFactory): Promise<ProviderSession> {
     const fingerprint = fingerprintOf(options);
     for (;;) {
       // Looked up and registered in one step of the event loop, so that two creates of one name cannot both miss.
       const known = options.name === undefined ? undefined : this.#named(options.name);
-      if (!known) return this.#start(options, fingerprint, make);
+      if (!known) {
+        await this.#dropDead();
+        if (options.name !== undefined && this.#named(options.name)) continue;
+        this.#checkQuota();
+        return this.#start(options, fingerprint, make);
+      }
       if (!(await this.#lives(known))) continue;
       if (known.fingerprint === fingerprint) return this.#guard(known, "attached");
       throw new SandboxError(
@@ -67,6 +80,22 @@ export class SessionRegistry {
 
   #named(name: string): Entry | undefined {
     return [...this.#entries.values()].find((entry) => entry.name === name && !entry.tenancy.ended);
+  }
+
+  /** Those that have died by themselves do not count. */
+  async #dropDead(): Promise<void> {
+    if (!this.#quota || this.#entries.size < this.#quota.most) return;
+    await Promise.all([...this.#entries.values()].map((entry) => this.#lives(entry)));
+  }
+
+  #checkQuota(): void {
+    if (!this.#quota || this.#entries.size < this.#quota.most) return;
+    const { most, option } = this.#quota;
+    throw new SandboxError(
+      "QUOTA",
+      `${most} sandboxes live already: destroy one, or raise the option "${option}" of ${this.#provider}()`,
+      { provider: this.#provider, operation: "create" },
+    );
   }
 
   /** Forgets a session whose backend has died by itself. */

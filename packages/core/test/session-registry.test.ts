@@ -68,6 +68,22 @@ describe("SessionRegistry", () => {
     expect(make).toHaveBeenCalledOnce();
   });
 
+  it("holds to its quota: those that live by name are given, those that died make room", async () => {
+    const registry = new SessionRegistry("test", { most: 1, option: "most" });
+    let made: ReturnType<typeof session> | undefined;
+    const make = async ({ id }: { id: string }) => {
+      made = session(id);
+      return made.made;
+    };
+    const [one, other] = await Promise.allSettled([registry.create({}, make), registry.create({}, make)]);
+    expect([one.status, other.status]).toEqual(["fulfilled", "rejected"]);
+    await expect(registry.create({ name: "a" }, make)).rejects.toMatchObject({ code: "QUOTA" });
+    if (made) made.state.lost = true;
+    const named = await registry.create({ name: "a" }, make);
+    expect((await registry.create({ name: "a" }, make)).ref).toEqual(named.ref);
+    await expect(registry.create({}, make)).rejects.toMatchObject({ code: "QUOTA" });
+  });
+
   it("refuses a name that lives with other options, whatever the order of keys", async () => {
     const registry = new SessionRegistry("test");
     const make = async ({ id }: { id: string }) => session(id).made;

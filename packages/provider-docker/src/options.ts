@@ -1,5 +1,5 @@
 import type Dockerode from "dockerode";
-import { z } from "zod";
+import * as z from "zod";
 
 const user = z.string().regex(/^\d+:\d+$/, 'must be numeric, like "1000:1000"');
 const runtime = z.string().regex(/^[\w.-]+$/);

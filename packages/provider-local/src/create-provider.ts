@@ -1,5 +1,5 @@
 import type { Provider } from "@sandkit/core";
-import { z } from "zod";
+import * as z from "zod";
 import { type LocalOptions, local } from "./provider.js";
 
 /** What a config may say about this provider. */

@@ -8,6 +8,7 @@ import { type CommandHandler, GuestCommands } from "./guest-commands.js";
 import { type HardeningLevel, startHardened } from "./hardening/hardening.js";
 import { Heartbeat } from "./heartbeat.js";
 import { mostMemoryMiB } from "./memory-limits.js";
+import type { FromGuest, ToGuest } from "./network/request-desk.js";
 import { nodeFlags } from "./node-flags.js";
 import type { PreparedArchive } from "./packages/wheel-layout.js";
 import type {
@@ -66,6 +67,8 @@ export class SandboxChild {
   #stderr = "";
   #lost: string | undefined;
   #ending = false;
+  /** Carries out what guests ask of the network. */
+  #onRequest: ((message: FromGuest) => void) | undefined;
   readonly #over = new AbortController();
   readonly #commands = new GuestCommands(this.#over.signal);
   #onReady: ((cached: boolean) => void) | undefined;
@@ -223,6 +226,16 @@ export class SandboxChild {
     this.#commands.handler = handler;
   }
 
+  /** Who carries out what guests ask of the network. */
+  onRequest(handler: (message: FromGuest) => void): void {
+    this.#onRequest = handler;
+  }
+
+  /** Tells the child what has become of a request. */
+  tell(message: ToGuest): void {
+    if (this.#lost === undefined) this.#send({ type: "http", message });
+  }
+
   /**
    * Unpacks packages into the sandbox in place of others: all of it or nothing.
    * @param remove Normalised names
@@ -276,6 +289,9 @@ export class SandboxChild {
       }
       case "command":
         void this.#command(message);
+        break;
+      case "http":
+        this.#onRequest?.(message.message);
         break;
       case "commandCancel":
         this.#commands.cancel(message.id);

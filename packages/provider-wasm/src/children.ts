@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "@sandkit/core";
 import { type Artifacts, findArtifacts } from "./artifacts.js";
-import { maxConcurrentExec } from "./capabilities.js";
+import { usualConcurrentExec } from "./capabilities.js";
 import { SandboxChild, type StartOptions } from "./child-process.js";
 import { buildCodeCache } from "./code-cache/builder.js";
 import { codeCacheName } from "./code-cache/code-cache.js";
@@ -96,7 +96,8 @@ export class Children {
       artifacts: artifacts.directory,
       memoryMiB,
       diskMiB,
-      maxWorkers: maxConcurrentExec,
+      maxWorkers: this.#options.maxConcurrentExec ?? usualConcurrentExec,
+      maxCpuMs: this.#options.maxCpuMs,
       warmWorkers: this.#options.warmWorkers ?? 1,
       warmFirst: background,
     };

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { packagesSchema } from "./packages/options.js";
 
 /** Options of the provider itself, for config files and programs alike. */
@@ -6,6 +6,16 @@ export const optionsSchema = z
   .strictObject({
     memoryMiB: z.int().min(64).max(2048).optional().meta({ description: "Memory of each interpreter; default 512" }),
     diskMiB: z.int().min(1).max(8192).optional().meta({ description: "Files of each sandbox together; default 256" }),
+    maxSandboxes: z.int().min(1).max(10_000).optional().meta({
+      description: "Sandboxes that live at one time; default 64",
+    }),
+    maxConcurrentExec: z.int().min(1).max(64).optional().meta({
+      description: "Programs that run at one time in each sandbox, the others wait; default 4",
+    }),
+    maxCpuMs: z.int().min(1000).optional().meta({
+      description:
+        "Processor time of each sandbox and its start, in milliseconds; what runs after that is ended; default without end",
+    }),
     warmWorkers: z.int().min(0).max(8).optional().meta({
       description:
         "Interpreters kept ready in each sandbox, about 50 MiB each; of JavaScript, once used, 12 MiB each; default 1",

@@ -1,4 +1,5 @@
 import type { FileInfo, ListFilesOptions, ProcessExit, ProviderCell, WriteOptions } from "@sandkit/core";
+import type { FromGuest, ToGuest } from "./network/request-desk.js";
 import type { PresentPackage } from "./packages/present-package.js";
 import type { PreparedArchive } from "./packages/wheel-layout.js";
 
@@ -23,6 +24,8 @@ export type Job =
 export interface JobPlace {
   /** Whether what the code imports and the sandbox lacks is installed first. */
   readonly autoInstall: boolean;
+  /** Whether it may ask the caller's process for what its list permits. */
+  readonly network: boolean;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -104,6 +107,8 @@ export type ToChild =
   | { readonly type: "taken"; readonly job: string; readonly stream: OutputStream; readonly bytes: number }
   /** How a command ended that the child asked for. */
   | { readonly type: "commandDone"; readonly id: number; readonly result: HostCommandResult }
+  /** Of a request that a guest has opened. */
+  | { readonly type: "http"; readonly message: ToGuest }
   /** To be answered with `pong` at once. */
   | { readonly type: "ping" };
 
@@ -119,7 +124,9 @@ export type FromChild =
   /** A guest asks for a command of the caller's process, such as `pip`; answered with `commandDone`. */
   | { readonly type: "command"; readonly id: number; readonly argv: readonly string[]; readonly cwd: string }
   /** Nobody waits for that command any more: it is to end. */
-  | { readonly type: "commandCancel"; readonly id: number };
+  | { readonly type: "commandCancel"; readonly id: number }
+  /** A guest asks a host on the network, as far as its sandbox's list permits. */
+  | { readonly type: "http"; readonly message: FromGuest };
 
 /** What a command has done that the caller's process carries out. */
 export interface HostCommandResult {
@@ -147,7 +154,10 @@ export interface ChildOptions {
   readonly memoryMiB: number;
   /** The most that its files will take. */
   readonly diskMiB: number;
+  /** Programs that run at one time, and as many shells. */
   readonly maxWorkers: number;
+  /** Processor time of the whole child. */
+  readonly maxCpuMs?: number | undefined;
   readonly warmWorkers: number;
   /** True: it is ready only when its warm interpreters are. */
   readonly warmFirst: boolean;

@@ -3,6 +3,7 @@ import {
   type CreateOptions,
   defineProvider,
   describeIssues,
+  messageOf,
   type Provider,
   SessionRegistry,
 } from "@sandkit/core";
@@ -11,6 +12,7 @@ import { wasmCapabilities } from "./capabilities.js";
 import { Children } from "./children.js";
 import { providerName, refusal } from "./errors.js";
 import { describeRefused, describeWall, findHardening, hardeningFix } from "./hardening/hardening.js";
+import { AllowList } from "./network/allow-list.js";
 import { permissionFlag } from "./node-flags.js";
 import { optionsSchema, type WasmOptions } from "./options.js";
 import { codeCacheDirectory } from "./own-directory.js";
@@ -24,6 +26,7 @@ const defaultWorkdir = "/workspace";
 /** For a process that only tells its version. */
 const probeMiB = 1024;
 const [defaultMemoryMiB, defaultDiskMiB] = [512, 256];
+const defaultMostSandboxes = 64;
 
 /**
  * Python and JavaScript in WebAssembly on this machine: each sandbox is a child process without environment, files or processes of
@@ -44,7 +47,9 @@ export function wasm(options: WasmOptions = {}): Provider {
     });
     return loading;
   };
-  const registry = new SessionRegistry(providerName);
+  const { maxSandboxes = defaultMostSandboxes, maxConcurrentExec } = parsed.data;
+  const capabilities = wasmCapabilities(maxConcurrentExec);
+  const registry = new SessionRegistry(providerName, { most: maxSandboxes, option: "maxSandboxes" });
   const start = async (sandboxId: string, create: CreateOptions) => {
     const { workdir = defaultWorkdir, resources, signal, onProgress } = create;
     const { packages: requirements = [] } = create;
@@ -60,7 +65,7 @@ export function wasm(options: WasmOptions = {}): Provider {
       signal,
       onProgress,
     });
-    return new WasmSession(sandboxId, workdir, child, create, {
+    return new WasmSession(sandboxId, workdir, child, capabilities, create, {
       installer,
       network: create.network === "packages",
       diskMiB: disk,
@@ -69,7 +74,7 @@ export function wasm(options: WasmOptions = {}): Provider {
   };
   return defineProvider({
     name: providerName,
-    capabilities: wasmCapabilities,
+    capabilities,
     validate,
     create: (create) => registry.create(create, ({ id }) => start(id, create)),
     attach: (ref) => registry.attach(ref),
@@ -85,7 +90,8 @@ async function loadInstaller(options: WasmOptions["packages"]): Promise<PackageI
   return new PackageInstaller(options);
 }
 
-function validate({ template, image, resources, workdir, packages = [], native }: CreateOptions): void {
+function validate({ template, image, resources, workdir, packages = [], network, native }: CreateOptions): void {
+  if (typeof network === "object") checkAllowList(network.allow);
   parseRequirements(packages);
   if (image !== undefined) {
     throw refusal("UNSUPPORTED", 'option "image": there are no images in WebAssembly: use template "python"', "create");
@@ -107,6 +113,14 @@ function validate({ template, image, resources, workdir, packages = [], native }
   }
   if (workdir !== undefined && /^\/(?:lib|dev|proc)(?:\/|$)/.test(workdir)) {
     throw refusal("INVALID", `workdir "${workdir}": the interpreter keeps /lib, /dev and /proc to itself`, "create");
+  }
+}
+
+function checkAllowList(allow: readonly string[]): void {
+  try {
+    new AllowList(allow);
+  } catch (error) {
+    throw refusal("INVALID", `option "network": allow ${messageOf(error)}`, "create");
   }
 }
 

@@ -11,12 +11,13 @@ import {
   type SandboxInfo,
   type SpawnOptions,
 } from "@sandkit/core";
-import { wasmCapabilities } from "./capabilities.js";
 import type { SandboxChild } from "./child-process.js";
 import { providerName } from "./errors.js";
 import { wasmFiles } from "./files.js";
 import { loadCells } from "./javascript-cells.js";
 import { type KernelKind, WasmKernel } from "./kernel.js";
+import { RequestDesk } from "./network/request-desk.js";
+import { SandboxNetwork } from "./network/sandbox-network.js";
 import { type CommandIo, CommandProcess } from "./packages/command-process.js";
 import { type PipContext, runPip } from "./packages/pip.js";
 import { brief } from "./packages/pip-arguments.js";
@@ -40,12 +41,14 @@ export interface Packaging extends PackageSupply {
 export class WasmSession implements ProviderSession {
   readonly ref: ProviderSession["ref"];
   readonly workdir: string;
-  readonly capabilities = wasmCapabilities;
+  readonly capabilities: ProviderSession["capabilities"];
   readonly files: ProviderSession["files"];
   readonly #child: SandboxChild;
   readonly #options: CreateOptions;
   readonly #packages: SandboxPackages;
   readonly #autoInstall: boolean;
+  /** Absent where the sandbox has no network. */
+  readonly #desk: RequestDesk | undefined;
   readonly #createdAt = new Date();
   #nextJob = 1;
 
@@ -53,16 +56,19 @@ export class WasmSession implements ProviderSession {
     id: string,
     workdir: string,
     child: SandboxChild,
+    capabilities: ProviderSession["capabilities"],
     options: CreateOptions,
     { autoInstall, ...supply }: Packaging,
   ) {
     this.ref = { provider: providerName, id };
     this.workdir = workdir;
     this.#child = child;
+    this.capabilities = capabilities;
     this.#options = options;
     this.files = wasmFiles(child);
     this.#packages = new SandboxPackages(child, supply);
     this.#autoInstall = autoInstall;
+    this.#desk = openDesk(child, options.network);
     child.onCommand((argv, cwd, signal) => this.#command(argv, cwd, signal));
   }
 
@@ -120,6 +126,7 @@ export class WasmSession implements ProviderSession {
   }
 
   async destroy(): Promise<void> {
+    this.#desk?.close();
     await this.#child.destroy();
   }
 
@@ -136,7 +143,12 @@ export class WasmSession implements ProviderSession {
     const giveUp = () => void this.#child.call("end", [id], what).catch(() => undefined);
     signal?.addEventListener("abort", giveUp);
     try {
-      const place = { cwd, env: this.#environment(env), autoInstall: this.#autoInstall };
+      const place = {
+        cwd,
+        env: this.#environment(env),
+        autoInstall: this.#autoInstall,
+        network: this.#desk !== undefined,
+      };
       const pid = await this.#child.call("start", [id, job, place], what);
       signal?.throwIfAborted();
       return pid;
@@ -213,4 +225,13 @@ export class WasmSession implements ProviderSession {
       });
     }
   }
+}
+
+/** Connects the guests of a sandbox with the hosts that its policy lists. */
+function openDesk(child: SandboxChild, network: CreateOptions["network"]): RequestDesk | undefined {
+  if (typeof network !== "object") return undefined;
+  const desk = new RequestDesk(new SandboxNetwork(network.allow), (message) => child.tell(message));
+  child.onRequest((message) => desk.receive(message));
+  void child.exited.then(() => desk.close());
+  return desk;
 }

@@ -76,4 +76,46 @@ failed`);
     expect(deep.ok).toBe(false);
     expect((await sandbox.runCode("2 + 2")).value).toBe(4);
   }, 60_000);
+
+  it("programs at one time: the rest wait for their turn, and kernels do not", async () => {
+    const provider = wasm({ maxConcurrentExec: 2, warmWorkers: 0 });
+    const narrow = await createSandbox(provider, {});
+    expect(narrow.capabilities.limits.maxConcurrentExec).toBe(2);
+    const count = `
+import os, time
+os.mkdir(f"running/{os.getpid()}")
+print(len(os.listdir("running")))
+time.sleep(0.3)
+os.rmdir(f"running/{os.getpid()}")`;
+    await narrow.files.write("count.py", count);
+    await narrow.files.mkdir("running");
+    const results = await Promise.all(Array.from({ length: 6 }, () => narrow.exec(["python3", "count.py"])));
+    const counts = results.map(({ stdout }) => Number(stdout.text));
+    expect(Math.max(...counts)).toBe(2);
+    const waiting = Promise.allSettled([narrow.exec(["sleep", "60"]), narrow.exec(["sleep", "60"])]);
+    expect((await narrow.runCode("1 + 1")).value).toBe(2);
+    await narrow.destroy();
+    await waiting;
+  }, 60_000);
+
+  it("processor time: what runs is ended, sleep takes none", async () => {
+    const brief = await createSandbox(wasm({ maxCpuMs: 3000, warmWorkers: 0 }), {});
+    const idle = await brief.exec(["python3", "-c", "import time; time.sleep(1); print('slept')"]);
+    expect(idle.stdout.text).toBe("slept\n");
+    const busy = await brief.exec(["python3", "-c", "while True: pass"], { timeoutMs: 60_000 });
+    expect([busy.reason, busy.signal]).toEqual(["signaled", "SIGXCPU"]);
+    await brief.destroy();
+  }, 90_000);
+
+  it("sandboxes: QUOTA names the option, and one that has ended makes room", async () => {
+    const provider = wasm({ maxSandboxes: 2, warmWorkers: 0 });
+    const [first, second] = await Promise.all([createSandbox(provider), createSandbox(provider)]);
+    await expect(createSandbox(provider)).rejects.toMatchObject({
+      code: "QUOTA",
+      message: expect.stringMatching(/2 sandboxes live.*"maxSandboxes" of wasm\(\)/),
+    });
+    await first.destroy();
+    await (await createSandbox(provider)).destroy();
+    await second.destroy();
+  }, 60_000);
 });

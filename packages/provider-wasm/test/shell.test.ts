@@ -50,7 +50,10 @@ describe("command lines", () => {
       "command -v git || echo no git; command -v ls; type curl 2>/dev/null || which curl || echo none",
       "no git\n/usr/bin/ls\nnone\n",
     ],
-    ["echo {1..10000} | wc -w; echo {1..10001} | wc -w", "10000\n0\n"],
+    ["ln -s nowhere gone; ln -s data way; rm gone way && ls -d gone way data 2>/dev/null", "data\n", 2],
+    ["echo {1..99999} | wc -w; for i in {1..20000}; do :; done; echo $i", "99999\n20000\n"],
+    ["braces=1; eval 'echo {1..100001}' | wc -w; echo none", "", 126],
+    ["for i in {1..3000}; do x=a{1..100}; y=${x#a}; done; echo $i", "3000\n"],
     ["echo x > no/where; echo next", "next\n"],
     ["echo 1 & echo 2; wait", "1\n2\n"],
     ["echo '{\"a\": [1, 2]}' | jq -c '.a | map(. + 1)'", "[2,3]\n"],
@@ -110,7 +113,7 @@ describe("command lines", () => {
     expect(await run("curl http://localhost")).toEqual([
       127,
       "",
-      "sandkit: curl: not available in WebAssembly: this sandbox has no network\n",
+      'sandkit: curl: not available in WebAssembly: this sandbox has no network: create it with network: { allow: ["example.com"] }\n',
     ]);
     expect((await run("git status || echo none"))[1]).toBe("none\n");
     expect((await run("if then"))[0]).toBe(2);
@@ -176,7 +179,7 @@ describe("argument lists", () => {
     expect(await run(["bash", "-euo", "pipefail", "-c", "echo a; false; echo b"])).toEqual([1, "a\n", ""]);
     await sandbox.files.write("script.sh", '#!/bin/bash\nset -e\necho "$0:$1:$#"\n');
     expect((await run(["bash", "script.sh", "one", "two"]))[1]).toBe("script.sh:one:2\n");
-    expect(await run(["bash", "none.sh"])).toEqual([127, "", "none.sh: No such file or directory\n"]);
+    expect(await run(["bash", "none.sh"])).toEqual([127, "", "bash: none.sh: No such file or directory\n"]);
     expect((await run(["sh"], { stdin: "echo from stdin\n" }))[1]).toBe("from stdin\n");
     expect((await run(["nosuch"]))[0]).toBe(127);
     expect((await run(["/workspace/script.sh"]))[0]).toBe(126);

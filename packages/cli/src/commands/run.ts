@@ -23,6 +23,11 @@ export const runCommand: CommandSpec = {
       description: "install this package first, as pip names it (requests==2.*); may be given more than once",
       repeatable: true,
     },
+    allow: {
+      value: "HOST",
+      description: "let the program ask this host by HTTP(S): api.example.com, *.example.com, host:port; repeatable",
+      repeatable: true,
+    },
     template: {
       value: "NAME",
       description: "starting image: python, node, data, …; default: the language's, where the provider has it",
@@ -34,6 +39,7 @@ export const runCommand: CommandSpec = {
     { command: "sandkit run -e 'print(2**100)'", shows: "1267650600228229401496703205376" },
     { command: "sandkit run report.py --timeout 10 < sales.csv", shows: "the program reads sales.csv from stdin" },
     { command: "sandkit run --with rich table.py", shows: "a package of Python, installed before the program starts" },
+    { command: "sandkit run --allow api.example.com fetch.py", shows: "HTTP to one host, and to no other" },
     { command: "sandkit run --provider docker app.ts", shows: "TypeScript in a container; .js, .go, .rs and .sh too" },
     { command: "sandkit run report.py -- --year 2026", shows: "arguments for the program" },
   ],

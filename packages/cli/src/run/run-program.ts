@@ -28,7 +28,7 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   try {
     const choice = await chooseProvider(values);
     const image = withStartingImage(choice.provider, choice.defaults, values, program.language);
-    const options = withPackages(image, every.with ?? []);
+    const options = withHosts(withPackages(image, every.with ?? []), every.allow ?? []);
     const settings = { timeoutMs, json: values.json === true, quiet: values.quiet === true };
     return await runOn(choice.provider, options, program, settings, interrupts);
   } catch (error) {
@@ -44,6 +44,13 @@ export async function runProgram(invocation: Invocation): Promise<number> {
 
 function withPackages(options: CreateOptions, packages: readonly string[]): CreateOptions {
   return packages.length === 0 ? options : { ...options, packages: [...(options.packages ?? []), ...packages] };
+}
+
+/** Beside those of the config's list; any other policy of it gives way to what is asked for here. */
+function withHosts(options: CreateOptions, hosts: readonly string[]): CreateOptions {
+  if (hosts.length === 0) return options;
+  const listed = typeof options.network === "object" ? options.network.allow : [];
+  return { ...options, network: { allow: [...listed, ...hosts] } };
 }
 
 async function runOn(

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { ProtocolError } from "./frames.js";
 import type {
   AgentCode,

@@ -44,6 +44,7 @@ const programs = {
   size: anywhere,
   await: anywhere,
   connect: { python3: [], node: [] },
+  fetch: { python3: [], node: [] },
   serve: { python3: ["fork"], node: [] },
   heartbeat: anywhere,
   child: withFork,

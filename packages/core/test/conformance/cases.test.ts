@@ -24,7 +24,7 @@ const groups = [
 ];
 
 /** Features whose proof needs what no provider has yet. */
-const withoutCases: readonly Feature[] = ["files.watch", "network.allowlist", "git", "resources.cpu"];
+const withoutCases: readonly Feature[] = ["files.watch", "git", "resources.cpu"];
 
 const duplicates = (values: readonly string[]) => values.filter((value, index) => values.indexOf(value) !== index);
 
@@ -73,7 +73,7 @@ describe("the probe programs", () => {
     const [sh, python, javascript] = [read("probe.sh"), read("probe.py"), read("probe.cjs")];
     for (const name of programNames) {
       expect(python).toContain(`"${name}": `);
-      if (name === "connect" || name === "serve") expect(javascript).toContain(`  ${name}(`);
+      if (["connect", "fetch", "serve"].includes(name)) expect(javascript).toContain(`  ${name}(`);
       else expect(sh).toMatch(new RegExp(`^${name}\\)`, "m"));
     }
   });

@@ -12,10 +12,11 @@ import { FileError } from "./file-error.js";
 import { FileSystem } from "./filesystem.js";
 import { HostCommands } from "./host-commands.js";
 import { HostFiles } from "./host-files.js";
+import { HttpRelay } from "./http-relay.js";
 import { installedPackages } from "./installed-packages.js";
 import type { Job, JobListener } from "./job.js";
 import { Jobs } from "./jobs.js";
-import { watchMemory } from "./limits.js";
+import { watchLimits } from "./limits.js";
 import { ensureDirectory } from "./path-resolver.js";
 
 type Handlers = {
@@ -40,12 +41,14 @@ ensureDirectory(files, "/tmp").mode = 0o1777;
 
 const hostFiles = new HostFiles(files);
 const commands = new HostCommands(send);
-const jobs = new Jobs(options, files, listen);
+const relay = new HttpRelay((message) => send({ type: "http", message }));
+const jobs = new Jobs(options, files, relay, listen);
 const { assets, caches, cached } = loadAssets(options);
 jobs.supply(assets, caches);
-watchMemory(jobs, options.memoryMiB, () => files.quota.used);
+watchLimits(jobs, options, () => files.quota.used);
 process.on("message", (message: ToChild) => {
   if (message.type === "ping") send({ type: "pong" });
+  else if (message.type === "http") relay.receive(message.message);
   else if (message.type === "commandDone") commands.done(message.id, message.result);
   else if (message.type === "taken") jobs.get(message.job)?.taken(message.stream, message.bytes);
   else void answer(message);

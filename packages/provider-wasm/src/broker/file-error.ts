@@ -17,7 +17,8 @@ export type Errno =
   | "E2BIG"
   | "EAGAIN"
   | "EBADMSG"
-  | "ESTALE";
+  | "ESTALE"
+  | "EAGAIN";
 
 /** A failure of the broker's file system. `ESTALE` stands for a file that changed against `ifModifiedAt`. */
 export class FileError extends Error {

@@ -1,5 +1,5 @@
 import type { FromChild, HostCommandResult } from "../protocol.js";
-import { endsByDefault } from "./signal-numbers.js";
+import { endsByDefault } from "../signal-numbers.js";
 import type { ProgramListener, StartedProgram } from "./started-programs.js";
 
 /**

@@ -1,17 +1,19 @@
 import type { ProviderCell } from "@sandkit/core";
 import type { LinkRequest } from "../link.js";
 import type { HostCommandResult, JobExit, JobPlace, Job as JobRequest, OutputStream } from "../protocol.js";
+import { endsByDefault, signalNumber } from "../signal-numbers.js";
 import { readCellResult } from "./cell-result.js";
 import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestFiles } from "./guest-files.js";
+import { GuestRequests, longRequest } from "./guest-requests.js";
 import type { GuestWorker, WorkerEnd } from "./guest-worker.js";
 import type { StartCommand } from "./host-commands.js";
+import type { HttpRelay } from "./http-relay.js";
 import { Input } from "./input.js";
 import type { Operations } from "./operation.js";
 import { Output } from "./output.js";
 import { programOperations } from "./program-operations.js";
-import { endsByDefault, signalNumber } from "./signal-numbers.js";
 import { StartedPrograms, type StartProgram } from "./started-programs.js";
 
 /** Longest JSON of a call that ends no cell: two paths, each character escaped. */
@@ -31,6 +33,12 @@ export interface JobListener {
   released(worker: GuestWorker): void;
 }
 
+/** What of the sandbox a job may use. */
+interface SandboxParts {
+  readonly files: FileSystem;
+  readonly relay: HttpRelay;
+}
+
 interface WaitingCell {
   readonly code: string;
   readonly resolve: (cell: ProviderCell) => void;
@@ -45,6 +53,7 @@ export class Job {
   readonly #place: JobPlace;
   readonly #listener: JobListener;
   readonly #files: GuestFiles;
+  readonly #requests: GuestRequests;
   readonly #input: Input;
   /** Signals that the program handles; Python itself handles SIGINT. */
   readonly #caught = new Set([2]);
@@ -68,7 +77,7 @@ export class Job {
     pid: number,
     request: JobRequest,
     place: JobPlace,
-    files: FileSystem,
+    { files, relay }: SandboxParts,
     listener: JobListener,
     start: StartProgram,
   ) {
@@ -77,6 +86,7 @@ export class Job {
     this.#place = place;
     this.#listener = listener;
     this.#files = new GuestFiles(files);
+    this.#requests = new GuestRequests(place.network ? relay : undefined);
     this.#input = new Input(request.kind === "program" && request.stdin);
     this.#programs = new StartedPrograms(start);
     this.#programOperations = programOperations(this.#programs);
@@ -122,6 +132,7 @@ export class Job {
     if (name !== "SIGKILL" && this.#worker?.listening && this.#caught.has(number)) {
       this.#worker.signal(number);
       this.#input.interrupt();
+      this.#requests.interrupt();
       this.#programs.interrupt();
       if (this.#cancelCommand()) this.#worker.link.reply(interruptedCommand);
     } else if (endsByDefault(name)) {
@@ -172,7 +183,8 @@ export class Job {
     }
   }
 
-  #answer(worker: GuestWorker, { operation, args, data }: LinkRequest): void {
+  #answer(worker: GuestWorker, request: LinkRequest): void {
+    const { operation, args, data } = request;
     if (operation === "done") {
       this.#finishCell(worker, args);
       return;
@@ -180,13 +192,19 @@ export class Job {
     const file = operation.startsWith("fs.");
     const spawn = operation === "spawn";
     if (args.length > (spawn || operation === "command" ? longestSpawn : longestArgs)) {
-      if (!file && !spawn) throw new Error("its arguments are too long");
-      worker.link.reply({ error: spawn ? "E2BIG" : "ENAMETOOLONG" });
+      const opens = operation === "http.open";
+      if (!file && !spawn && !opens) throw new Error("its arguments are too long");
+      worker.link.reply({ error: opens ? longRequest : spawn ? "E2BIG" : "ENAMETOOLONG" });
       return;
     }
     const list = JSON.parse(args) as unknown;
     if (file) {
       this.#file(worker, operation.slice(3), list, data);
+      return;
+    }
+    if (operation.startsWith("http.")) {
+      if (!Array.isArray(list)) throw new Error("no arguments");
+      this.#requests.answer(worker, operation.slice("http.".length), list, request);
       return;
     }
     const shell = this.request.interpreter === "shell" ? [this.#shellOperations] : [];
@@ -249,9 +267,16 @@ export class Job {
     finish: ({ worker }, exitCode) => {
       void this.#programs.endAll().then(() => {
         if (this.#ended || this.#exit) return;
-        this.#finish({ exitCode: Number(exitCode) & 0xff });
+        // Before the end, which may start the job that uses it.
         worker.release();
         this.#listener.released(worker);
+        this.#finish({ exitCode: Number(exitCode) & 0xff });
+      });
+    },
+    exit: ({ worker }, exitCode) => {
+      void this.#programs.endAll().then(() => {
+        this.#finish(this.#exit ?? { exitCode: Number(exitCode) & 0xff });
+        worker.terminate();
       });
     },
   };
@@ -311,9 +336,7 @@ export class Job {
 
   #gone({ oom, error }: WorkerEnd): void {
     const crash = error ?? "the interpreter ended by itself";
-    const byItself: JobExit = oom
-      ? { exitCode: null, signal: "SIGKILL", oom: true }
-      : { exitCode: null, signal: "SIGABRT", crash };
+    const byItself: JobExit = oom ? outOfMemory : { exitCode: null, signal: "SIGABRT", crash };
     // What it has started goes with it.
     void this.#programs.endAll().then(() => this.#finish(this.#exit ?? byItself));
   }
@@ -325,6 +348,7 @@ export class Job {
     clearTimeout(this.#asking?.timer);
     const damage = this.#lastOutput();
     this.#input.discard();
+    this.#requests.endAll();
     this.#files.closeAll();
     this.#listener.ended(damage === undefined ? exit : { exitCode: null, signal: "SIGABRT", crash: damage });
   }
@@ -354,6 +378,9 @@ const interruption = {
 /** As a shell has it for a program that SIGINT has ended. */
 const interruptedCommand: HostCommandResult = { exitCode: 130, stdout: "", stderr: "" };
 
+const outOfMemory: JobExit = { exitCode: null, signal: "SIGKILL", oom: true };
+
 function signalled(name: unknown): JobExit {
+  if (name === "OOM") return outOfMemory;
   return { exitCode: null, signal: typeof name === "string" && signalNumber(name) ? name : "SIGABRT" };
 }

@@ -6,12 +6,13 @@ import { FileError } from "./file-error.js";
 import type { FileSystem } from "./filesystem.js";
 import { GuestWorker } from "./guest-worker.js";
 import { hostProgram } from "./host-commands.js";
+import type { HttpRelay } from "./http-relay.js";
 import { Job, type JobListener } from "./job.js";
 import { inodeAt } from "./path-resolver.js";
 import { checkProgram, scriptCommand } from "./script-command.js";
 
-/** Gives what was just started the processor for its first work. */
-const refillDelayMs = 50;
+/** Gives what was just started the processor for its first work. After a kernel comes another later than after a program. */
+const refillDelayMs = { program: 50, kernel: 1000 } as const;
 /** A shell goes as deep as just-bash lets it. */
 const shellStackSizeMb = 8;
 /** Programs that programs and cells have under way, together. */
@@ -27,6 +28,7 @@ type Observe = (id: string) => Omit<JobListener, "started" | "released">;
 export class Jobs {
   readonly #options: ChildOptions;
   readonly #files: FileSystem;
+  readonly #relay: HttpRelay;
   readonly #observe: Observe;
   readonly #jobs = new Map<string, Job>();
   readonly #queue: Job[] = [];
@@ -42,9 +44,10 @@ export class Jobs {
   #nextPid = 2;
 
   /** Starts the threads of the warm workers, which wait for {@link supply}. */
-  constructor(options: ChildOptions, files: FileSystem, observe: Observe) {
+  constructor(options: ChildOptions, files: FileSystem, relay: HttpRelay, observe: Observe) {
     this.#options = options;
     this.#files = files;
+    this.#relay = relay;
     this.#observe = observe;
     this.#refill();
   }
@@ -102,7 +105,7 @@ export class Jobs {
       this.#nextPid++,
       request,
       place,
-      this.#files,
+      { files: this.#files, relay: this.#relay },
       {
         started: () => listener.started(),
         output: (stream, bytes) => listener.output(stream, bytes),
@@ -153,6 +156,11 @@ export class Jobs {
     return [...this.#jobs.values()].filter((job) => job.started);
   }
 
+  /** Shells that are kept for their next job. */
+  get idleShells(): number {
+    return this.#warm.shell.filter(({ ended }) => !ended).length;
+  }
+
   #startQueued(): void {
     while (this.#queue.length > 0) {
       const next = this.#queue.findIndex(
@@ -164,7 +172,7 @@ export class Jobs {
       );
       const [job] = next < 0 ? [] : this.#queue.splice(next, 1);
       if (!job) return;
-      if (!job.ended) job.start(this.#takeWorker(job.request.interpreter));
+      if (!job.ended) job.start(this.#takeWorker(job.request));
     }
   }
 
@@ -184,11 +192,11 @@ export class Jobs {
     else worker.terminate();
   }
 
-  #takeWorker(interpreter: Interpreter): GuestWorker {
+  #takeWorker({ interpreter, kind }: JobRequest): GuestWorker {
     const warm = this.#warm[interpreter].filter((worker) => !worker.ended);
     const worker = warm.shift() ?? this.#create[interpreter]();
     this.#warm[interpreter] = warm;
-    void worker.settled.then(() => setTimeout(() => this.#refill(), refillDelayMs));
+    void worker.settled.then(() => setTimeout(() => this.#refill(), refillDelayMs[kind]));
     return worker;
   }
 

@@ -36,16 +36,18 @@ export type StartProgram = (request: ProgramRequest, place: ProgramPlace, listen
 type News = { readonly stream: number; readonly length: number } | { readonly exit: JobExit } | null;
 type Give = (news: News, bytes?: Uint8Array) => void;
 
-/** A shell runs one program at a time; `timeout` and the like may leave some behind for a while, as may Python. */
+/** A shell runs one program at a time, `xargs -P` some; Python may leave some behind for a while. */
 const mostPrograms = 32;
 const longestWaitMs = 1000;
 const mostInput = 80 * 1024 * 1024;
+
+/** Handles of programs are never used again: what a shell still asks of an earlier job finds none. */
+let lastHandle = 0;
 
 /** The programs that one shell or interpreter has started. What comes from it is checked here. */
 export class StartedPrograms {
   readonly #start: StartProgram;
   readonly #programs = new Map<number, Program>();
-  #next = 1;
 
   constructor(start: StartProgram) {
     this.#start = start;
@@ -61,7 +63,8 @@ export class StartedPrograms {
     if (!isRunner(runner)) throw new Error("there is no such runner");
     if (!isList(argv) || !isPlace(place)) throw new Error("a program that cannot be started");
     const program = new Program((listener) => this.#start({ runner, argv, stdin: stdin === true }, place, listener));
-    const handle = this.#next++;
+    lastHandle += 1;
+    const handle = lastHandle;
     this.#programs.set(handle, program);
     return { program: handle, pid: program.job.pid };
   }

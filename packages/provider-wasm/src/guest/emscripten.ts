@@ -130,7 +130,7 @@ export interface Pyodide {
   readonly _module: { readonly HEAPU8: Uint8Array; readonly HEAP8: Int8Array; mmapAlloc(size: number): number };
   readonly _api: { on_fatal?: (error: unknown) => void };
   runPython(code: string): unknown;
-  pyimport(name: string): { run(call: (...args: never[]) => unknown, sleep: (ms: number) => void): void };
+  pyimport(name: string): { run(...ways: ((...args: never[]) => unknown)[]): void };
   makeMemorySnapshot(): Uint8Array;
   setInterruptBuffer(buffer: { 0: number }): void;
   setStdin(device: Device): void;

@@ -54,9 +54,22 @@ export function enterRealm(untrusted: HostApi): Realm {
       driver.run(
         (operation: string, args: string) => host.call(operation, args, null, false),
         (ms: number) => host.sleep(ms),
+        (operation: string, args: string, buffer: PyBuffer, send: boolean) => {
+          const view = buffer.getBuffer("u8");
+          try {
+            return host.call(operation, args, view.data, send);
+          } finally {
+            view.release();
+          }
+        },
       );
     },
   });
+}
+
+/** Bytes of the interpreter's, as Pyodide hands them over for the time of a call. */
+interface PyBuffer {
+  getBuffer(type: "u8"): { readonly data: Uint8Array; release(): void };
 }
 
 type Python = Awaited<ReturnType<typeof loadPython>>;

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { PackageCache } from "./cache.js";
 import { type Pin, pinSchema } from "./pin.js";
 

@@ -1,7 +1,7 @@
 import { messageOf, type ProcessExit, type ProviderProcess } from "@sandkit/core";
-import { endsByDefault } from "../broker/signal-numbers.js";
 import { refusal } from "../errors.js";
 import type { OutputStream } from "../protocol.js";
+import { endsByDefault } from "../signal-numbers.js";
 
 /** How a command that runs in the caller's own process writes, and learns that it is to end. */
 export interface CommandIo {

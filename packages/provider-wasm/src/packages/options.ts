@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { isSecureAddress } from "./web-address.js";
 
 const webAddress = z.string().refine(isSecureAddress, "must be an address by https, or by http on this machine");

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** One archive that is wanted in a sandbox. Plain data: it is noted in the cache. */
 export const pinSchema = z.strictObject({

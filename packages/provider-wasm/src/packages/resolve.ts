@@ -1,7 +1,7 @@
 import type { SandboxError } from "@sandkit/core";
 import type { Budget } from "./budget.js";
 import type { Source } from "./candidate.js";
-import { demandsOfInstalled, type Installed } from "./installed.js";
+import { dependentsOf, type Installed } from "./installed.js";
 import type { MarkerEnvironment } from "./marker.js";
 import { Offers } from "./offers.js";
 import type { Pin } from "./pin.js";
@@ -35,7 +35,7 @@ export async function resolve(requirements: readonly Requirement[], options: Res
   const { installed, environment, budget, onNote } = options;
   const offers = new Offers(options);
   const asked = requirements.filter((requirement) => appliesTo(requirement, environment));
-  const dependents = await demandsOfInstalled(installed, environment, budget);
+  const dependents = await dependentsOf(installed, environment, budget);
   const movable: Requirement[] = [];
   let first: SandboxError | undefined;
   for (;;) {

@@ -1,8 +1,8 @@
 import { type LookupAddress, lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
+import { isPublicAddress } from "../network/public-address.js";
 import { DownloadError } from "./download-error.js";
-import { isPublicAddress } from "./public-address.js";
 import { isLoopback, isSecure, shown } from "./web-address.js";
 
 const remedy = "if that is meant, name the host in packages.fileHosts";

@@ -3,7 +3,7 @@ import type { Budget } from "./budget.js";
 import type { Candidate } from "./candidate.js";
 import { type Demand, describeDemand } from "./demand.js";
 import { isUnreachable, packageError } from "./errors.js";
-import type { Installed } from "./installed.js";
+import { type Dependents, holding, type Installed } from "./installed.js";
 import type { MarkerEnvironment } from "./marker.js";
 import type { Offers } from "./offers.js";
 import { appliesTo, type Requirement } from "./requirement.js";
@@ -18,7 +18,7 @@ export interface SearchOptions {
   readonly environment: MarkerEnvironment;
   readonly installed: ReadonlyMap<string, Installed>;
   /** What installed packages ask of others, by the name of those. */
-  readonly dependents: ReadonlyMap<string, readonly Demand[]>;
+  readonly dependents: Dependents;
   readonly budget: Budget;
 }
 
@@ -32,8 +32,6 @@ export interface Failure {
 interface Attempt {
   readonly name: string;
   readonly demands: readonly Demand[];
-  readonly extras: ReadonlySet<string>;
-  readonly askers: readonly string[];
   readonly versions: AsyncIterator<Version | Candidate, void>;
   readonly causes: Set<string>;
   readonly mark: Mark;
@@ -99,16 +97,14 @@ export class Search {
 
   async #begin(name: string): Promise<Failure | undefined> {
     const own = [...this.#selection.demandsOn(name)];
-    const others = (this.#options.dependents.get(name) ?? []).filter(({ by }) => by && this.#stays(by.name));
+    const { dependents, budget } = this.#options;
+    const others = await holding(dependents.get(name) ?? [], (each) => this.#stays(each), budget);
     const demands = [...own, ...others];
-    await this.#options.budget.countSteps(demands.length);
-    const askers = own.flatMap(({ requirement, causes }) => (requirement.extras.length > 0 ? causes : []));
-    const causes = new Set(askers);
+    await budget.countSteps(demands.length);
+    const causes = new Set(extrasIn(demands).askers);
     const attempt: Attempt = {
       name,
       demands,
-      extras: new Set(own.flatMap(({ requirement }) => requirement.extras)),
-      askers,
       versions: this.#versionsOf(name, own, demands, causes),
       causes,
       mark: this.#selection.mark,
@@ -166,7 +162,8 @@ export class Search {
     }
   }
 
-  async #take({ name, extras, askers }: Attempt, version: Version | Candidate): Promise<Failure | undefined> {
+  async #take({ name, demands }: Attempt, version: Version | Candidate): Promise<Failure | undefined> {
+    const { extras, askers } = extrasIn(demands);
     if (!("pin" in version)) {
       const requires = this.#options.installed.get(name)?.requires ?? [];
       return this.#choose(name, { version, requires, extras, askers });
@@ -235,6 +232,15 @@ export class Search {
     }
     return undefined;
   }
+}
+
+/** What they ask for besides, and the packages that have a hand in that. */
+function extrasIn(demands: readonly Demand[]): Pick<Chosen, "extras" | "askers"> {
+  const asking = demands.filter(({ requirement }) => requirement.extras.length > 0);
+  return {
+    extras: new Set(asking.flatMap(({ requirement }) => requirement.extras)),
+    askers: asking.flatMap(({ causes }) => causes),
+  };
 }
 
 function isExact({ specifiers }: Requirement): boolean {

@@ -14,7 +14,7 @@ const enoughMiB = 64;
 const refuse = (what: string) => (): never => {
   throw new Error(`the snapshot must not need ${what}`);
 };
-const engine = new Engine(await openQuickJs(new WebAssembly.Module(wasm), enoughMiB), enoughMiB, {
+const engine = new Engine(await openQuickJs(new WebAssembly.Module(wasm), enoughMiB), {
   call: refuse("the broker"),
   write: refuse("output"),
   sleep: refuse("sleep"),

@@ -1,5 +1,5 @@
 /** Makes the cache of the shell's compiled code at build time, for this version of V8; others compile it anew. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,13 +27,37 @@ writeFileSync(
 
 /** Packages whose code is in `shell.js`: the terms of each go with it. */
 const bundled = ["just-bash", "diff", "minimatch", "brace-expansion", "balanced-match", "sprintf-js"];
-writeFileSync(`${artifacts}/shell-licenses.txt`, bundled.map(licenseOf).join("\n"));
+/** Packages whose code just-bash has taken into its own bundle. */
+const inlined = [
+  "re2js",
+  "file-type",
+  "strtok3",
+  "token-types",
+  "@borewit/text-codec",
+  "@tokenizer/inflate",
+  "fflate",
+  "uint8array-extras",
+  "ieee754",
+];
+const justBash = dirname(createRequire(import.meta.url).resolve("just-bash"));
+const named = [...readFileSync(`${artifacts}/shell.js`, "utf8").matchAll(/^ *((?:@[\w.-]+\/)?[\w.-]+)\/\S+:$/gm)];
+for (const [, name = ""] of named) {
+  if (!bundled.includes(name) && !inlined.includes(name)) throw new Error(`shell.js has code of ${name}: list it here`);
+}
+if (named.length === 0) throw new Error("shell.js no longer says whose code it has: look for it in another way");
+writeFileSync(`${artifacts}/shell-licenses.txt`, [...bundled, ...inlined].map(licenseOf).join("\n"));
 
 function licenseOf(name: string): string {
-  const entry = createRequire(createRequire(import.meta.url).resolve("just-bash")).resolve(name);
-  const end = entry.lastIndexOf(join("node_modules", name)) + join("node_modules", name).length;
-  const directory = entry.slice(0, end);
+  const directory = directoryOf(name, justBash);
   const file = readdirSync(directory).find((file) => /^licen[sc]e(?:\.md|\.txt)?$/i.test(file));
   if (file === undefined) throw new Error(`${name} has no license file in ${directory}`);
   return `${name}\n\n${readFileSync(join(directory, file), "utf8")}`;
+}
+
+/** Where a package is that code in a directory would find. */
+function directoryOf(name: string, from: string): string {
+  const directory = join(from, "node_modules", name);
+  if (existsSync(join(directory, "package.json"))) return directory;
+  if (dirname(from) === from) throw new Error(`${name} is not installed`);
+  return directoryOf(name, dirname(from));
 }

@@ -16,10 +16,10 @@ export interface EngineControl {
   arm(on: boolean): void;
   /** Has the code that runs end, past all `catch` and `finally`. */
   abort(): void;
-  /** @throws Error where the module has no room for so many bytes */
+  /** @throws Refusal where the module has no room for so many bytes */
   reserve(bytes: number): void;
-  /** How many MiB there are above what the user's code may take. */
-  headroom(mebibytes: number): void;
+  /** Lets the guest have so many MiB of what is held back of the memory. False where the rest cannot be held. */
+  headroom(mebibytes: number): boolean;
 }
 
 export type HostFunction = VmFunctionImplementation<QuickJSHandle>;
@@ -84,13 +84,40 @@ export function hostFunctions(
     sleep: (ms) => {
       host.sleep(number(ms));
     },
+    url: (json) => context.newString(urlParts(text(json))),
     random: (length) => context.newArrayBuffer(randomBytes(number(length)).buffer),
     arm: (on) => control.arm(number(on) !== 0),
     abort: () => control.abort(),
-    headroom: (mebibytes) => control.headroom(number(mebibytes)),
+    headroom: (mebibytes) => boolean(control.headroom(number(mebibytes))),
     pendingSignal: () => context.newNumber(host.pendingSignal()),
     takeSignal: () => context.newNumber(host.takeSignal()),
   };
+}
+
+const urlSetters = [
+  "href",
+  "protocol",
+  "username",
+  "password",
+  "host",
+  "hostname",
+  "port",
+  "pathname",
+  "search",
+  "hash",
+] as const;
+
+/** The parts of an address, as JSON; empty where it is none. */
+function urlParts(json: string): string {
+  const [address, base, name, value] = (JSON.parse(json) as unknown[]).map((part) =>
+    part === null ? undefined : String(part),
+  );
+  if (address === undefined || !URL.canParse(address, base)) return "";
+  const url = new URL(address, base);
+  const setter = urlSetters.find((known) => known === name);
+  if (setter === "href" && !URL.canParse(value ?? "")) return "";
+  if (setter) url[setter] = value ?? "";
+  return JSON.stringify({ ...Object.fromEntries(urlSetters.map((part) => [part, url[part]])), origin: url.origin });
 }
 
 /** How many bytes a reply of the broker brings; undefined when it tells of a failure. */

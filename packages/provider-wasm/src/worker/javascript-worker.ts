@@ -38,7 +38,7 @@ async function main({
   const quickJs = await openQuickJs(module, memoryMiB);
   post({ signals: signals.buffer });
   try {
-    const engine = new Engine(quickJs, memoryMiB, {
+    const engine = new Engine(quickJs, {
       call: (operation, args, data, send) => link.call(operation, args, data, send),
       write: (stream, bytes) => link.write(stream, bytes, () => pendingSignal() !== 0),
       // Waiting on the word that holds the signal ends when the broker stores one.

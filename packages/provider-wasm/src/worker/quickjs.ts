@@ -19,10 +19,13 @@ const variant = release as unknown as QuickJSSyncVariant;
 
 /** What the module takes before it has run anything. */
 const initialMiB = 16;
-/** Room above what the guest may take, for texts on their way in: the module does not look whether it got memory. */
-const spareMiB = 24;
-/** Of the spare room, what the driver may have to tell of an error when all else is taken. */
-const mostHeadroomMiB = 8;
+/**
+ * Of the memory, what the guest does not get, so that the driver can tell of an error when all else is taken. A block
+ * that is held and let go: the engine's own limit counts allocations, and not what they take.
+ */
+const heldBackMiB = 8;
+/** Who has less than this left meets the end of memory anywhere. */
+const leastRoom = mebibyte;
 /** Of the module's 5 MiB of stack. V8's own, which grows with it, must be the larger one: see `stackSizeMb`. */
 const stackBytes = 768 * 1024;
 const driverName = "sandkit:javascript";
@@ -34,9 +37,18 @@ const jobsPerInterrupt = 20_000;
 export interface QuickJs {
   readonly module: QuickJSWASMModule;
   readonly memory: WebAssembly.Memory;
-  /** @throws Error where there is no room for so many bytes */
-  reserve(bytes: number): void;
+  readonly allocator: Allocator;
+  hasRoom(bytes: number): boolean;
 }
+
+/** The module's own; 0 is no place. */
+interface Allocator {
+  allocate(bytes: number): number;
+  free(place: number): void;
+}
+
+/** The guest is told of it, as of any other end of its memory. */
+class OutOfMemory extends Refusal {}
 
 /** Instantiates QuickJS with its memory capped. */
 export async function openQuickJs(wasmModule: WebAssembly.Module, memoryMiB: number): Promise<QuickJs> {
@@ -44,7 +56,7 @@ export async function openQuickJs(wasmModule: WebAssembly.Module, memoryMiB: num
   process.argv.splice(1);
   Reflect.deleteProperty(globalThis, "navigator");
   const memory = new WebAssembly.Memory({ initial: initialMiB * pagesPerMiB, maximum: memoryMiB * pagesPerMiB });
-  let allocator: Pick<QuickJSEmscriptenModule, "_malloc" | "_free"> | undefined;
+  let allocator: Allocator | undefined;
   const checked: QuickJSSyncVariant = {
     ...variant,
     importModuleLoader: async () => {
@@ -57,18 +69,25 @@ export async function openQuickJs(wasmModule: WebAssembly.Module, memoryMiB: num
     },
   };
   const module = await newQuickJSWASMModuleFromVariant(newVariant(checked, { wasmModule, wasmMemory: memory }));
-  return { module, memory, reserve: (bytes) => allocator?._free(allocator._malloc(bytes)) };
+  if (!allocator) throw new Error("the module has no allocator");
+  const { allocate, free } = allocator;
+  const hasRoom = (bytes: number) => {
+    const place = allocate(bytes);
+    if (place !== 0) free(place);
+    return place !== 0;
+  };
+  return { module, memory, allocator, hasRoom };
 }
 
 /** The library writes to what it has been given without a look at whether it has been given anything. */
-function checkAllocations<Module extends Pick<QuickJSEmscriptenModule, "_malloc">>(module: Module): Module {
-  const allocate = module._malloc;
+function checkAllocations(module: Pick<QuickJSEmscriptenModule, "_malloc" | "_free">): Allocator {
+  const { _malloc: allocate, _free: free } = module;
   module._malloc = (bytes) => {
     const place = allocate(bytes);
-    if (place === 0) throw new Error("out of memory");
+    if (place === 0) throw new OutOfMemory("out of memory");
     return place;
   };
-  return module;
+  return { allocate, free };
 }
 
 type Wrapped<Value> = Value | { readonly default: Wrapped<Value> };
@@ -88,7 +107,8 @@ export class Engine {
   readonly #slots: QuickJSHandle;
   /** What the driver has given to be called. */
   #guest: QuickJSHandle | undefined;
-  readonly #memoryMiB: number;
+  /** Where the memory is that is held back, or 0. */
+  #heldBack = 0;
   /** Whether code of the user runs, which a signal may end. */
   #armed = false;
   /** Whether signals end code at all: in a program they wait for its own handlers. */
@@ -102,13 +122,11 @@ export class Engine {
    * Makes an interpreter that is still without its driver. What this does to the memory is always the same, so that a
    * memory saved from one fits every other.
    */
-  constructor(quickJs: QuickJs, memoryMiB: number, host: EngineHost) {
+  constructor(quickJs: QuickJs, host: EngineHost) {
     this.#host = host;
-    this.#memoryMiB = memoryMiB;
     this.#quickJs = quickJs;
     this.#context = quickJs.module.newContext();
     const { runtime } = this.#context;
-    this.#limit(0);
     runtime.setMaxStackSize(stackBytes);
     runtime.setInterruptHandler(() => this.#interrupts());
     runtime.setModuleLoader(
@@ -136,18 +154,22 @@ export class Engine {
     const { memory, place } = this.save();
     if (memory.length !== saved.size || place !== saved.place) return false;
     readPages(memory, saved, pages);
-    this.#limit(0);
     return true;
   }
 
-  #limit(headroomMiB: number): void {
-    const most = this.#memoryMiB - spareMiB + Math.min(headroomMiB, mostHeadroomMiB);
-    this.#context.runtime.setMemoryLimit(most * mebibyte);
+  /** Lets the guest have so much of what is held back. False where the rest cannot be held, or nothing is left beside. */
+  #holdBack(headroomMiB: number): boolean {
+    const { allocator } = this.#quickJs;
+    const bytes = (heldBackMiB - Math.min(headroomMiB, heldBackMiB)) * mebibyte;
+    if (this.#heldBack !== 0) allocator.free(this.#heldBack);
+    this.#heldBack = bytes === 0 ? 0 : allocator.allocate(bytes);
+    return (bytes === 0 || this.#heldBack !== 0) && this.#quickJs.hasRoom(leastRoom);
   }
 
   /** Runs the job to the end of the worker. @throws what the engine itself has failed with */
   run(): never {
     const context = this.#context;
+    this.#holdBack(0);
     const enter = context.getProp(this.#slots, "enter");
     const ways = context.getProp(this.#slots, "host");
     const guest = context.unwrapResult(context.callFunction(enter, context.undefined, ways));
@@ -225,8 +247,10 @@ export class Engine {
         this.#armed = true;
         this.#aborting = true;
       },
-      headroom: (mebibytes) => this.#limit(mebibytes),
-      reserve: (bytes) => this.#quickJs.reserve(bytes),
+      headroom: (mebibytes) => this.#holdBack(mebibytes),
+      reserve: (bytes) => {
+        if (!this.#quickJs.hasRoom(bytes)) throw new OutOfMemory("out of memory");
+      },
     });
     for (const [name, run] of Object.entries(functions)) {
       this.#context
@@ -244,6 +268,7 @@ export class Engine {
         return run.apply(this, args);
       } catch (error) {
         if (!(error instanceof Refusal)) engine.#failure ??= error;
+        if (error instanceof OutOfMemory) engine.#holdBack(heldBackMiB);
         throw error;
       }
     };

@@ -1,6 +1,8 @@
 import { strict as assert } from "node:assert";
+import { createServer as createWebServer } from "node:http";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
+import { rejects } from "../assertions.js";
 import type { ConformanceCase } from "../conformance-case.js";
 
 /** Listens on this machine while `use` runs, and tells how many connections came. */
@@ -19,6 +21,27 @@ async function listening(use: (port: number) => Promise<void>): Promise<number> 
     await new Promise((resolve) => server.close(resolve));
   }
   return connections;
+}
+
+/** Answers HTTP on this machine while `use` runs: with what is asked for, or sending elsewhere. */
+async function answering(use: (port: number) => Promise<void>): Promise<string[]> {
+  const asked: string[] = [];
+  const server = createWebServer((request, response) => {
+    asked.push(request.url ?? "");
+    const target = new URL(request.url ?? "/", "http://here").searchParams.get("to");
+    if (target === null) response.end("hello");
+    else response.writeHead(302, { location: target }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  try {
+    await use(address.port);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+  return asked;
 }
 
 /** Addresses of this machine, as a sandbox may see it. */
@@ -42,6 +65,42 @@ export const networkCases: readonly ConformanceCase[] = [
         }
       });
       assert.equal(connections, 0);
+    },
+  },
+  {
+    id: "network.allowlist",
+    title: "with a list of hosts a sandbox reaches these by HTTP and no other, also not by a redirect",
+    needs: ["network.allowlist", "exec.argv"],
+    programs: ["fetch"],
+    async run({ sandbox, program }) {
+      const [address = "127.0.0.1"] = hostAddresses();
+      const asked = await answering(async (port) => {
+        const other = await answering(async (otherPort) => {
+          const own = await sandbox({ network: { allow: [`${address}:${port}`] } });
+          const fetched = async (url: string) => {
+            const { stdout } = await own.exec(program("fetch", url), { timeoutMs: 20_000 });
+            return stdout.text;
+          };
+          const [listed, unlisted] = [`http://${address}:${port}`, `http://${address}:${otherPort}`];
+          assert.equal(await fetched(`${listed}/page`), "200 hello");
+          assert.ok((await fetched(unlisted)).startsWith("refused"), "a host that is not listed answered");
+          const redirected = await fetched(`${listed}/?to=${encodeURIComponent(unlisted)}`);
+          assert.ok(redirected.startsWith("refused"), `a redirect led to a host that is not listed: ${redirected}`);
+        });
+        assert.deepEqual(other, [], "a host that is not listed was asked");
+      });
+      assert.ok(asked.includes("/page"));
+    },
+  },
+  {
+    id: "network.allowlist.malformed",
+    title: "a list with what is no host is INVALID by the entry's name, and nothing is created",
+    needs: ["network.allowlist"],
+    async run({ sandbox, created }) {
+      for (const entry of ["https://example.com", "example.com/path", "a*b.example.com"]) {
+        await rejects(sandbox({ network: { allow: ["example.com", entry] } }), "INVALID", entry);
+      }
+      assert.equal(created(), 0, "a sandbox was created");
     },
   },
   {

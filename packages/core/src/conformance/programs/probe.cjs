@@ -21,6 +21,13 @@ const programs = {
     socket.once("error", (error) => end(`refused: ${error.message}`));
   },
 
+  fetch(url) {
+    const refused = (/** @type {Error} */ error) => process.stdout.write(`refused: ${error.message}`);
+    fetch(url)
+      .then(async (page) => process.stdout.write(`${page.status} ${await page.text()}`))
+      .catch(refused);
+  },
+
   serve(port, text) {
     const head = `HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n`;
     const server = createServer((socket) => socket.once("data", () => socket.end(head + text)));

@@ -203,6 +203,16 @@ def connect(host, port):
         write(f"refused: {error}".encode())
 
 
+def fetch(url):
+    import urllib.request
+
+    try:
+        with urllib.request.urlopen(url, timeout=10) as page:
+            write(b"%d %s" % (page.status, page.read()))
+    except OSError as error:
+        write(f"refused: {error}".encode())
+
+
 def serve(port, text):
     import socket
 
@@ -361,6 +371,7 @@ PROGRAMS = {
     "size": size,
     "await": await_file,
     "connect": connect,
+    "fetch": fetch,
     "serve": serve,
     "heartbeat": heartbeat,
     "child": child,

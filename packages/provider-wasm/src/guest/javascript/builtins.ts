@@ -7,7 +7,7 @@ import { net } from "./net.js";
 import * as path from "./path.js";
 import type { Process } from "./process.js";
 import { createInterface } from "./readline.js";
-import type { Timers } from "./timers.js";
+import { functionsOf, type Timers } from "./timers.js";
 import { fileUrl, fileUrlPath } from "./url.js";
 import * as util from "./util.js";
 
@@ -21,14 +21,6 @@ export function createBuiltins(
 ): ReadonlyMap<string, () => unknown> {
   const posix = { ...path, posix: undefined as unknown };
   posix.posix = posix;
-  const timerFunctions = {
-    setTimeout: timers.setTimeout,
-    setInterval: timers.setInterval,
-    setImmediate: timers.setImmediate,
-    clearTimeout: timers.clear,
-    clearInterval: timers.clear,
-    clearImmediate: timers.clear,
-  };
   const wait = (ms?: number, value?: unknown) => new Promise((done) => timers.setTimeout(() => done(value), ms));
   const promises = once(() => promisesOf(fs as unknown as Record<string, unknown>));
   const factories: Record<string, () => unknown> = {
@@ -61,14 +53,16 @@ export function createBuiltins(
     process: () => process(),
     readline: () => ({ createInterface }),
     "readline/promises": () => ({ createInterface }),
-    timers: () => timerFunctions,
+    timers: () => functionsOf(timers),
     "timers/promises": () => ({
       setTimeout: wait,
       setImmediate: (value?: unknown) => new Promise((done) => timers.setImmediate(() => done(value))),
     }),
     url: () => ({
+      URL: globalThis.URL,
+      URLSearchParams: globalThis.URLSearchParams,
       fileURLToPath: fileUrlPath,
-      pathToFileURL: (file: string) => ({ href: fileUrl(path.resolve(file)) }),
+      pathToFileURL: (file: string) => new globalThis.URL(fileUrl(path.resolve(file))),
     }),
     util: () => ({ ...util, TextDecoder: globalThis.TextDecoder, TextEncoder: globalThis.TextEncoder }),
   };

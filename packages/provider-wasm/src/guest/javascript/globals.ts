@@ -1,9 +1,16 @@
+import { Headers } from "../web/headers.js";
+import { AbortController, withTimeout } from "./abort.js";
 import { Buffer, decode, encode } from "./buffer.js";
 import { structuredClone } from "./clone.js";
 import { createConsole } from "./console.js";
+import { createFetch, Request } from "./fetch.js";
 import { host } from "./host.js";
 import type { Process } from "./process.js";
-import type { Timers } from "./timers.js";
+import type { Requests } from "./requests.js";
+import { Response } from "./response.js";
+import { URLSearchParams } from "./search-params.js";
+import { functionsOf, type Timers } from "./timers.js";
+import { URL } from "./web-url.js";
 
 class TextEncoder {
   readonly encoding = "utf-8";
@@ -76,14 +83,27 @@ function createRandom(): () => number {
 }
 
 /** What programs expect to find beside the language itself. */
-export function installGlobals(process: Process, timers: Timers, uncaught: (error: unknown) => void): void {
+export function installGlobals(
+  process: Process,
+  timers: Timers,
+  requests: Requests,
+  uncaught: (error: unknown) => void,
+): void {
   const started = host().now();
   const values = {
+    AbortController,
+    AbortSignal: withTimeout(timers),
     Buffer,
+    Headers,
+    Request,
+    Response,
     TextDecoder,
     TextEncoder,
+    URL,
+    URLSearchParams,
     console: createConsole(),
     crypto,
+    fetch: createFetch(requests),
     global: globalThis,
     performance: { now: () => host().now() - started, timeOrigin: Date.now() },
     process,
@@ -94,12 +114,7 @@ export function installGlobals(process: Process, timers: Timers, uncaught: (erro
     structuredClone,
     atob: (text: string) => Buffer.from(String(text), "base64").toString("latin1"),
     btoa: (text: string) => Buffer.from(String(text), "latin1").toString("base64"),
-    setTimeout: timers.setTimeout,
-    setInterval: timers.setInterval,
-    setImmediate: timers.setImmediate,
-    clearTimeout: timers.clear,
-    clearInterval: timers.clear,
-    clearImmediate: timers.clear,
+    ...functionsOf(timers),
   };
   Object.defineProperty(Math, "random", { configurable: true, writable: true, value: createRandom() });
   for (const [name, value] of Object.entries(values)) {

@@ -28,19 +28,21 @@ export interface Host {
   /** Blocks for so many milliseconds, or until a signal arrives. */
   sleep(ms: number): void;
   random(length: number): ArrayBuffer;
+  /** The parts of an address as JSON: of [text, base], with a part set where [name, value] follow. Empty for none. */
+  url(json: string): string;
   /** Whether code of the user runs, which a signal may end. */
   arm(on: boolean): void;
   /** Has the code that runs end at its next turn, past all `catch` and `finally`. */
   abort(): void;
-  /** How many MiB there are above what the user's code may take, so that an error can be told. */
-  headroom(mebibytes: number): void;
+  /** Gives so many MiB of what is held back of the memory. False where the rest cannot be held: memory is all taken. */
+  headroom(mebibytes: number): boolean;
   /** The signal that waits, or 0. */
   pendingSignal(): number;
   /** Takes the signal that waits, or 0. */
   takeSignal(): number;
 }
 
-/** What there is to tell of an error when memory is all taken, and to free some in the cell after it. */
+/** What there is to tell of an error when memory is all taken, and to free some in the cells after it. */
 const headroom = { telling: 8, after: 4 } as const;
 let connected: Host | undefined;
 
@@ -92,6 +94,13 @@ export function bufferOf(bytes: Uint8Array, start = 0, most = bytes.length): Arr
   const end = Math.min(byteLength, start + most);
   const isWhole = start === 0 && end === buffer.byteLength;
   return isWhole ? buffer : buffer.slice(byteOffset + start, byteOffset + end);
+}
+
+/** Whether memory is all taken. From here on there is headroom where it is, and none where it is not. */
+export function isFull(): boolean {
+  if (host().headroom(0)) return false;
+  host().headroom(headroom.after);
+  return true;
 }
 
 /** Does what must be possible when memory is all taken. */

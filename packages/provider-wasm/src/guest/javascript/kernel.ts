@@ -1,10 +1,11 @@
 import { bundle, rawBundle } from "javascript-kernel/display.cjs";
 import { jsonText } from "javascript-kernel/json-text.cjs";
 import { describe, type Failure } from "./failures.js";
-import { call, host, print, withHeadroom } from "./host.js";
+import { call, host, isFull, print, withHeadroom } from "./host.js";
 import type { Modules } from "./modules.js";
 import { cwd } from "./path.js";
 import type { Driver } from "./program.js";
+import type { Requests } from "./requests.js";
 import type { Timers } from "./timers.js";
 
 interface Outcome {
@@ -23,25 +24,37 @@ interface Cell {
 const longestOutputs = 16_000_000;
 /** Longer than any timer: the broker then waits without an end. */
 const endless = 1e12;
+/** How often news of requests are looked for between cells. */
+const lookMs = 20;
 const interruption: Failure = {
   name: "InterruptedError",
   message: "the cell was interrupted: what was defined so far is kept",
   traceback: "InterruptedError: the cell was interrupted: what was defined so far is kept\n",
+};
+/** The engine throws null where there is no memory left for an error. */
+const outOfMemory: Failure = {
+  name: "InternalError",
+  message: "out of memory",
+  traceback: "InternalError: out of memory\n",
 };
 const { parse, stringify } = JSON;
 
 /** One interpreter state, and the cells that the broker has it run. */
 export class Kernel implements Driver {
   readonly #timers: Timers;
+  readonly #requests: Requests;
   readonly #modules: Modules;
   readonly #outputs: string[] = [];
   #left = longestOutputs;
   #count = 0;
   #cell: Cell | undefined;
+  /** Whether the last cell has left all memory taken. */
+  #full = false;
   exitCode: unknown;
 
-  constructor(timers: Timers, modules: Modules) {
+  constructor(timers: Timers, requests: Requests, modules: Modules) {
     this.#timers = timers;
+    this.#requests = requests;
     this.#modules = modules;
     const value = (shown: unknown, options?: { raw?: boolean }) =>
       this.#show(options?.raw ? rawBundle(shown) : bundle(shown));
@@ -56,13 +69,17 @@ export class Kernel implements Driver {
       this.#idle(jobsWait);
       return;
     }
-    if (signal !== 0) cell.outcome = { error: interruption };
+    if (signal !== 0) {
+      cell.outcome = { error: interruption };
+      this.#requests.closeAll(new Error(interruption.message));
+    }
     if (cell.outcome) {
       this.#end(cell.outcome);
       return;
     }
     const delay = jobsWait ? 0 : (this.#timers.delay ?? endless);
-    if (delay > 0) host().sleep(delay);
+    if (this.#requests.pending) this.#requests.wait(delay);
+    else if (delay > 0) host().sleep(delay);
     this.#runTimer();
   }
 
@@ -81,7 +98,10 @@ export class Kernel implements Driver {
 
   #idle(jobsWait: boolean): void {
     const delay = jobsWait ? 0 : (this.#timers.delay ?? endless);
-    const next = call<string | null>("cell", Math.ceil(delay));
+    const { pending } = this.#requests;
+    // There is one wait at a time: while requests of an earlier cell go on, they are looked at between two.
+    const next = call<string | null>("cell", Math.ceil(pending ? Math.min(delay, lookMs) : delay));
+    if (next === null && pending) this.#requests.wait(0);
     if (next === null) this.#runTimer();
     else this.#start(parse(next) as { code: string; hasValue: boolean });
   }
@@ -114,10 +134,9 @@ export class Kernel implements Driver {
     try {
       let { value } = await host().evaluate(stringify(cell.code), cell.name);
       if (hasValue && host().promiseState(value) !== "none") value = await value;
-      host().headroom(0);
       cell.outcome ??= hasValue ? this.#outcomeOf(value) : {};
     } catch (error) {
-      cell.outcome ??= { error: withHeadroom(() => describe(error, cell)) };
+      cell.outcome ??= { error: error === null && isFull() ? outOfMemory : withHeadroom(() => describe(error, cell)) };
     }
   }
 
@@ -130,6 +149,7 @@ export class Kernel implements Driver {
   }
 
   #end({ exitCode, value, error }: Outcome): void {
+    this.#checkMemory(error);
     const wanted = Number.isInteger(this.exitCode) ? Number(this.exitCode) & 0xff : 0;
     this.exitCode = undefined;
     const fields = [
@@ -141,6 +161,13 @@ export class Kernel implements Driver {
     this.#left = longestOutputs;
     this.#cell = undefined;
     host().call("done", `[{${fields.join(",")}}]`);
+  }
+
+  /** What has taken all memory can be freed by the cells that follow. One that wants still more ends the interpreter. */
+  #checkMemory(error: Failure | undefined): void {
+    const full = isFull();
+    if (full && this.#full && error?.message === outOfMemory.message) call("exit", "OOM");
+    this.#full = full;
   }
 
   /** Kept until the cell ends; what comes between cells goes with the next one. */

@@ -6,6 +6,7 @@ import { Modules } from "./modules.js";
 import { resolve, setCwd } from "./path.js";
 import { type Job, Process } from "./process.js";
 import { type Driver, Program, readCommandLine } from "./program.js";
+import { Requests } from "./requests.js";
 import { Timers } from "./timers.js";
 
 /** What the worker calls in the guest. */
@@ -23,6 +24,7 @@ export function enter(host: Host): Guest {
   const job = call<Job & { readonly kind: "kernel" | "program"; readonly cwd: string }>("job");
   setCwd(job.cwd);
   const timers = new Timers();
+  const requests = new Requests();
   // Made for one another: what is missing is there before anything asks for it.
   let process: Process;
   const modules: Modules = new Modules(
@@ -38,10 +40,12 @@ export function enter(host: Host): Guest {
       event === "signal" ? process.receive(Number(args[0])) : process.emit(event, ...args),
   };
   const driver: Driver =
-    job.kind === "kernel" ? new Kernel(timers, modules) : new Program(line, timers, modules, () => listeners);
+    job.kind === "kernel"
+      ? new Kernel(timers, requests, modules)
+      : new Program(line, timers, requests, modules, () => listeners);
   const argv = line.kind === "file" ? [resolve(line.text), ...line.rest] : [...line.rest];
   process = new Process(job, job.kind === "kernel" ? [resolve("cell.cjs")] : argv, driver, timers);
-  installGlobals(process, timers, (error) => driver.uncaught(error));
+  installGlobals(process, timers, requests, (error) => driver.uncaught(error));
   // Only kernels are interrupted; a program without a handler is ended from outside.
   if (job.kind === "program") call("handle", 2, "default");
   return {

@@ -35,7 +35,7 @@ export function unknownBuiltin(specifier: string): Error {
   const reason =
     lacks === undefined
       ? "QuickJS has only a part of Node"
-      : `there are no ${lacks === "network" ? "connections" : lacks}`;
+      : `there are no ${lacks === "network" ? "connections, and HTTP goes through fetch" : lacks}`;
   const error = new Error(`No such built-in module: ${specifier}: ${reason} in this sandbox`);
   return Object.assign(error, { code: "ERR_UNKNOWN_BUILTIN_MODULE" });
 }

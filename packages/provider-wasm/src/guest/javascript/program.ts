@@ -3,6 +3,7 @@ import { readFileSync } from "./fs.js";
 import { call, host, print, withHeadroom } from "./host.js";
 import type { Modules } from "./modules.js";
 import { resolve } from "./path.js";
+import type { Requests } from "./requests.js";
 import type { Timers } from "./timers.js";
 
 /** What runs an interpreter: cells, or one program. */
@@ -23,6 +24,9 @@ export interface Listeners {
 
 const usage = "usage: node [options] [script.js | -e code | -p code | -] [arguments]";
 const harmless = new Set(["--no-warnings", "--trace-warnings", "--enable-source-maps", "--trace-uncaught", "--"]);
+
+/** Longer than any timer. */
+const endless = 1e12;
 
 /** What a command line asks for. */
 export interface CommandLine {
@@ -59,6 +63,7 @@ export function readCommandLine(given: readonly string[]): CommandLine {
 /** One program from its start to its end. */
 export class Program implements Driver {
   readonly #timers: Timers;
+  readonly #requests: Requests;
   readonly #modules: Modules;
   readonly #line: CommandLine;
   readonly #listeners: () => Listeners;
@@ -67,9 +72,10 @@ export class Program implements Driver {
   #leaving = false;
   #ending = false;
 
-  constructor(line: CommandLine, timers: Timers, modules: Modules, listeners: () => Listeners) {
+  constructor(line: CommandLine, timers: Timers, requests: Requests, modules: Modules, listeners: () => Listeners) {
     this.#line = line;
     this.#timers = timers;
+    this.#requests = requests;
     this.#modules = modules;
     this.#listeners = listeners;
   }
@@ -83,7 +89,10 @@ export class Program implements Driver {
     const signal = host().takeSignal();
     if (signal !== 0) this.#guard(() => this.#listeners().emit("signal", signal));
     else if (!jobsWait) this.#wait();
-    else this.#runTimer();
+    else {
+      if (this.#requests.pending) this.#requests.wait(0);
+      this.#runTimer();
+    }
   }
 
   exit(code: number): void {
@@ -125,7 +134,11 @@ export class Program implements Driver {
 
   #wait(): void {
     const delay = this.#timers.delay;
-    if (delay === undefined || !this.#timers.referenced) {
+    if (this.#requests.pending) {
+      this.#requests.wait(delay ?? endless);
+      this.#leaving = false;
+      this.#runTimer();
+    } else if (delay === undefined || !this.#timers.referenced) {
       // Once for each time that nothing is left to do: its listeners may have found more.
       if (this.#leaving) this.exit(this.#code());
       else this.#listeners().emit("beforeExit", this.#code());

@@ -131,3 +131,15 @@ export class Timers {
     return new Timeout(this.#lastId, callback, delay, repeats, args);
   }
 }
+
+/** Timers as programs know them, by their names. */
+export function functionsOf(timers: Timers) {
+  return {
+    setTimeout: timers.setTimeout,
+    setInterval: timers.setInterval,
+    setImmediate: timers.setImmediate,
+    clearTimeout: timers.clear,
+    clearInterval: timers.clear,
+    clearImmediate: timers.clear,
+  };
+}

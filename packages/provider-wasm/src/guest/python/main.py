@@ -4,15 +4,15 @@ import os
 import random
 import sys
 
-from . import bytecode, commands, host, kernel, loop, processes, program, signals, streams
+from . import bytecode, commands, host, kernel, loop, network, processes, program, signals, streams
 
 # Where the host installs packages.
 _packages = "/usr/local/lib/python3.14/site-packages"
 
 
-def run(call, sleep):
+def run(call, sleep, exchange):
     """Waits for the job and does it; the broker ends the worker afterwards."""
-    host.connect(call, sleep)
+    host.connect(call, sleep, exchange)
     signals.install()
     program.install_exit()
     processes.install()
@@ -31,6 +31,7 @@ def run(call, sleep):
 def _prepare():
     """What needs no job is done while none is there: what a snapshot freezes and every interpreter has of its own."""
     loop.install()
+    network.install()
     random.seed()
     sys.executable = sys._base_executable = "/usr/bin/python3"
     sys.path[:] = [*(entry for entry in sys.path if entry), _packages]

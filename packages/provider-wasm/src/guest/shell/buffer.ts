@@ -4,7 +4,7 @@ const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 
 /** As much of Node's `Buffer` as just-bash uses to turn bytes into text and back. */
 export const Buffer = {
-  from(data: string | ArrayLike<number>, encoding?: unknown): Uint8Array {
+  from(data: string | ArrayLike<number>, encoding?: unknown): Bytes {
     if (typeof data !== "string") return copyOf(data);
     if (encoding === "base64") return copyOf(fromBase64(data));
     return copyOf(

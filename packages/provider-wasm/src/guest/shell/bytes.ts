@@ -19,3 +19,7 @@ export function bytesOfLatin1(text: string): Uint8Array {
   }
   return bytes;
 }
+
+export function bytesOfText(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

@@ -1,5 +1,5 @@
 import { FileFailure } from "./broker.js";
-import { bytesOfLatin1 } from "./bytes.js";
+import { bytesOfText } from "./bytes.js";
 import { host } from "./globals.js";
 import type { InodeFacts } from "./tree.js";
 
@@ -10,22 +10,17 @@ const directories: Readonly<Record<string, readonly string[]>> = {
 };
 const endless = new Set(["/dev/zero", "/dev/random", "/dev/urandom"]);
 
-/** What the shell has beside the sandbox's files: devices, its commands as files, and where output streams out. */
+/** What the shell has beside the sandbox's files: devices, and its commands as files. */
 export class Devices {
   readonly #commands: ReadonlySet<string>;
   readonly #refused: ReadonlySet<string>;
   readonly #names: readonly string[];
-  readonly #streams: ReadonlyMap<string, number>;
 
-  /**
-   * @param refused Commands that only say why they are not there: files that nobody sees, and cannot be run.
-   * @param streams Paths through which text written goes to stdout (1) or stderr (2) at once.
-   */
-  constructor(commands: readonly string[], refused: readonly string[], streams: ReadonlyMap<string, number>) {
+  /** @param refused Commands that only say why they are not there: files that nobody sees, and cannot be run. */
+  constructor(commands: readonly string[], refused: readonly string[]) {
     this.#names = [...commands].sort();
     this.#refused = new Set(refused);
     this.#commands = new Set(commands);
-    this.#streams = streams;
   }
 
   /** What is at a path; undefined where only the sandbox's files count. */
@@ -47,22 +42,15 @@ export class Devices {
   read(path: string): Uint8Array | undefined {
     if (endless.has(path)) {
       // Most commands take any failure for a missing file.
-      host.write(2, new TextEncoder().encode(`sandkit: ${path}: has no end, and a file is read as a whole here\n`));
+      host.write(2, bytesOfText(`sandkit: ${path}: has no end, and a file is read as a whole here\n`));
       throw new FileFailure("EINVAL", "read", path);
     }
     if (!this.#isFile(path)) return undefined;
-    return path.startsWith("/dev/") ? new Uint8Array() : new TextEncoder().encode("#!/bin/sh\n# part of the shell\n");
+    return path.startsWith("/dev/") ? new Uint8Array() : bytesOfText("#!/bin/sh\n# part of the shell\n");
   }
 
   /** Takes what is written to one of its files; false for another's. @throws FileFailure */
-  write(path: string, content: string | Uint8Array, isText: boolean): boolean {
-    const stream = this.#streams.get(path);
-    if (stream !== undefined) {
-      const bytes =
-        typeof content !== "string" ? content : isText ? new TextEncoder().encode(content) : bytesOfLatin1(content);
-      if (bytes.length > 0) host.write(stream, bytes);
-      return true;
-    }
+  write(path: string): boolean {
     if (!this.stat(path)) return false;
     if (!path.startsWith("/dev/")) throw new FileFailure("EACCES", "open", path);
     if (path === "/dev/full") throw new FileFailure("ENOSPC", "write", path);
@@ -79,7 +67,6 @@ export class Devices {
   }
 
   #isFile(path: string): boolean {
-    if (this.#streams.has(path)) return true;
     const slash = path.lastIndexOf("/");
     const [directory, name] = [path.slice(0, slash), path.slice(slash + 1)];
     if (isCommandDirectory(directory)) return this.#commands.has(name);

@@ -1,8 +1,10 @@
-import type { Command } from "just-bash";
-import { host } from "./globals.js";
-import { unavailable } from "./unavailable.js";
-
-type Run = Command["execute"];
+import { mktemp } from "./mktemp.js";
+import type { Run } from "./nested.js";
+import { readOptions } from "./read-options.js";
+import { realpath } from "./realpath.js";
+import { shellCommand } from "./scripts.js";
+import { timeout } from "./timeout.js";
+import { xargs } from "./xargs.js";
 
 const text = (stdout: string) => ({ stdout, stderr: "", exitCode: 0 });
 const failure = (message: string, exitCode = 1) => ({ stdout: "", stderr: `${message}\n`, exitCode });
@@ -10,49 +12,50 @@ const failure = (message: string, exitCode = 1) => ({ stdout: "", stderr: `${mes
 /** What `yes` gives at most: a pipe here holds all that a command writes before the next one reads. */
 const mostOfYes = 1024 * 1024;
 
-/** Small commands that scripts use and just-bash does not have. */
+const system = { s: "Linux", n: "localhost", r: "wasm", v: "sandkit", m: "wasm32", p: "unknown", o: "GNU/Linux" };
+const systemNames = {
+  all: "a",
+  "kernel-name": "s",
+  nodename: "n",
+  "kernel-release": "r",
+  "kernel-version": "v",
+  machine: "m",
+  processor: "p",
+  "operating-system": "o",
+};
+
+/** Small commands that scripts use and just-bash does not have, or has too little of. */
 export const extras: Readonly<Record<string, Run>> = {
+  bash: shellCommand("bash"),
+  sh: shellCommand("sh"),
+  timeout,
+  xargs,
+  mktemp,
+  realpath,
   yes: async (args) => {
     const line = `${args.join(" ") || "y"}\n`;
     // As if its reader had left.
     return { ...text(line.repeat(Math.ceil(mostOfYes / line.length))), exitCode: 141 };
   },
   uname: async (args) => {
-    const facts = { s: "Linux", n: "localhost", r: "wasm", v: "sandkit", m: "wasm32", o: "GNU/Linux" } as const;
-    const flags = args.flatMap((arg) => (arg.startsWith("-") ? [...arg.slice(1)] : []));
-    if (flags.includes("a")) return text(`${Object.values(facts).join(" ")}\n`);
-    const names = flags.length > 0 ? flags : ["s"];
-    const known = names.filter((name): name is keyof typeof facts => Object.hasOwn(facts, name));
-    if (known.length < names.length) return failure(`uname: invalid option -- '${names.join("")}'`);
-    return text(`${known.map((name) => facts[name]).join(" ")}\n`);
+    const { options, operands } = readOptions(args, { letters: "asnrvmpo", names: systemNames });
+    if (operands[0] !== undefined) throw new Error(`extra operand '${operands[0]}'`);
+    const all = Object.entries(system).filter(([letter]) => options.has("a") || options.has(letter));
+    return text(`${all.map(([, fact]) => fact).join(" ") || system.s}\n`);
   },
-  id: async ([flag]) => {
-    if (flag === undefined) return text("uid=1000(user) gid=1000(user) groups=1000(user)\n");
-    return text(flag.includes("n") ? "user\n" : "1000\n");
+  id: async (args) => {
+    const names = { user: "u", group: "g", groups: "G", name: "n", real: "r", zero: "z" };
+    const { options, operands } = readOptions(args, { letters: "ugGnrz", names });
+    if (operands.some((user) => user !== "user" && user !== "1000")) throw new Error(`'${operands[0]}': no such user`);
+    const asked = ["u", "g", "G"].filter((letter) => options.has(letter));
+    if (asked.length > 1) throw new Error("cannot print more than one of -u, -g and -G");
+    if (asked.length === 1) return text((options.has("n") ? "user" : "1000") + (options.has("z") ? "\0" : "\n"));
+    if (options.size > 0) throw new Error("-n, -r and -z are for -u, -g and -G");
+    return text("uid=1000(user) gid=1000(user) groups=1000(user)\n");
   },
-  nproc: async () => text("1\n"),
-  realpath: async (args, { fs, cwd }) => {
-    const paths: string[] = [];
-    for (const path of args.filter((arg) => !arg.startsWith("-"))) {
-      const full = fs.resolvePath(cwd, path);
-      if (!(await fs.exists(full))) return failure(`realpath: ${path}: No such file or directory`);
-      paths.push(await fs.realpath(full));
-    }
-    return paths.length > 0 ? text(`${paths.join("\n")}\n`) : failure("realpath: missing operand");
-  },
-  mktemp: async (args, { fs, cwd }) => {
-    const directory = args.some((arg) => /^-[a-z]*d/.test(arg));
-    const template = args.find((arg) => !arg.startsWith("-")) ?? "/tmp/tmp.XXXXXXXXXX";
-    const random = new Uint8Array(32);
-    host.random(random);
-    const letters = Array.from(random, (byte) => (byte % 36).toString(36)).join("");
-    const path = fs.resolvePath(
-      cwd,
-      template.replace(/X{3,}$/, (run) => letters.slice(0, run.length)),
-    );
-    if (await fs.exists(path)) return failure(`mktemp: ${path}: File exists`);
-    await (directory ? fs.mkdir(path) : fs.writeFile(path, ""));
-    return text(`${path}\n`);
+  nproc: async (args) => {
+    readOptions(args, { letters: "AI:", names: { all: "A", ignore: "I" } });
+    return text("1\n");
   },
   kill: async (args) => {
     const pids = args.filter((arg) => !arg.startsWith("-"));
@@ -62,15 +65,13 @@ export const extras: Readonly<Record<string, Run>> = {
   },
   ulimit: async () => failure("sandkit: ulimit: not available in WebAssembly: limits are the sandbox's own"),
   jobs: async () => text(""),
-  xargs: async (args, context) => {
-    // just-bash takes the values of its options as words of their own only, and lines for -I as many words.
-    const words = args.flatMap((arg) => (/^-[InLPd]./.test(arg) ? [arg.slice(0, 2), arg.slice(2)] : [arg]));
-    const lines = words.includes("-I") && !words.some((word) => word === "-d" || word === "-0") ? ["-d", "\\n"] : [];
-    return context.origCommand?.([...lines, ...words]) ?? failure("xargs: not there");
-  },
-  which: async (args, context) => {
-    const there = args.filter((arg) => !Object.hasOwn(unavailable, arg));
+};
+
+/** `which`, which does not find the commands that only say why they are not there. */
+export function whichWithout(refused: readonly string[]): Run {
+  return async (args, context) => {
+    const there = args.filter((arg) => !refused.includes(arg));
     const found = await context.origCommand?.(there);
     return there.length === args.length || !found ? (found ?? failure("which: not there")) : { ...found, exitCode: 1 };
-  },
-};
+  };
+}

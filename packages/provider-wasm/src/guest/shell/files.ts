@@ -2,7 +2,7 @@ import type { ExecResult, IFileSystem } from "just-bash";
 import { scriptDirectory } from "../../packages/script-directory.js";
 import { readShebang, shebangBytes } from "../../shebang.js";
 import { askFiles, FileFailure } from "./broker.js";
-import { bytesOfLatin1, latin1 } from "./bytes.js";
+import { bytesOfLatin1, bytesOfText, latin1 } from "./bytes.js";
 import type { Devices } from "./devices.js";
 import {
   copyTree,
@@ -30,36 +30,26 @@ export class ShellFiles implements IFileSystem {
   /** Permissions that new files do not get. */
   umask = 0o022;
   readonly #devices: Devices;
-  readonly #direct: string;
 
-  /** @param direct Name of the variable that marks a program whose output is the shell's own; no script is to see it. */
-  constructor(devices: Devices, direct: string) {
+  constructor(devices: Devices) {
     this.#devices = devices;
-    this.#direct = direct;
   }
 
   /**
    * Called by just-bash, as it is patched, for an executable file: the command that runs it instead, or the end of it.
    * Undefined where it is a script of the shell.
    */
-  async scriptCommand(
-    name: string,
-    path: string,
-    { env }: { env: Map<string, string> },
-  ): Promise<ScriptCommand | undefined> {
+  async scriptCommand(name: string, path: string): Promise<ScriptCommand | undefined> {
     const runner = readShebang(latin1(this.#read(path).subarray(0, shebangBytes)));
     if (runner.by === "nothing") {
       return { refused: { stdout: "", stderr: `bash: ${name}: ${runner.reason}\n`, exitCode: 126 } };
     }
-    if (runner.by === "shell") {
-      env.delete(this.#direct);
-      return undefined;
-    }
+    if (runner.by === "shell") return undefined;
     const script = name.includes("/") ? name : path;
     return { name: runner.by === "python" ? "python3" : "node", args: [...runner.args, script] };
   }
 
-  /** Whether a command may be a file of the sandbox: then it may write to the shell's output itself. */
+  /** Whether a command may be a file of the sandbox. Called by just-bash, as it is patched. */
   isProgram(name: string): boolean {
     if (name.includes("/")) return !/^\/(?:usr\/)?bin\//.test(name);
     const info = this.#lookUp(`${scriptDirectory}/${name}`, true);
@@ -122,7 +112,7 @@ export class ShellFiles implements IFileSystem {
     for (const name of this.#devices.names(path)) {
       modes.set(name, this.#devices.stat(path === "/" ? `/${name}` : `${path}/${name}`)?.mode ?? 0);
     }
-    if (!path.startsWith("/dev")) this.#addOwn(path, modes);
+    if (path !== "/dev" && !path.startsWith("/dev/")) this.#addOwn(path, modes);
     return Array.from(modes, ([name, mode]) => ({
       name,
       isFile: isFile(mode),
@@ -143,16 +133,16 @@ export class ShellFiles implements IFileSystem {
   }
 
   async cp(source: string, target: string, options: { recursive?: boolean } = {}): Promise<void> {
-    const from = this.#lookUp(source, true);
+    // With all that is in it, a link is copied as a link.
+    const from = this.#lookUp(source, !options.recursive);
     if (!from) throw new FileFailure("ENOENT", "cp", source);
     if (isDirectory(from.mode) && !options.recursive) throw new FileFailure("EISDIR", "cp", source);
     if (this.#devices.stat(source) || this.#devices.stat(target)) {
       await this.writeFile(target, await this.readFileBuffer(source));
       return;
     }
-    const to = walk(target);
-    if (to.info?.ino === from.ino) return;
-    copyTree(["", from.ino, from.mode], to.parent, to.name, target);
+    if (walk(target).info?.ino === from.ino) return;
+    copyTree(from, target);
   }
 
   async mv(source: string, target: string): Promise<void> {
@@ -207,10 +197,9 @@ export class ShellFiles implements IFileSystem {
   }
 
   #write(path: string, content: string | Uint8Array, options: Encoding, append: boolean): void {
+    if (this.#devices.write(path)) return;
     const isText = !isBinary((typeof options === "string" ? options : options?.encoding) ?? "utf8");
-    if (this.#devices.write(path, content, isText)) return;
-    const bytes =
-      typeof content !== "string" ? content : isText ? new TextEncoder().encode(content) : bytesOfLatin1(content);
+    const bytes = typeof content !== "string" ? content : isText ? bytesOfText(content) : bytesOfLatin1(content);
     writeAll(path, bytes, append, 0o666 & ~this.umask);
   }
 

@@ -16,9 +16,12 @@ export const limits: NonNullable<BashOptions["executionLimits"]> = {
   maxSedIterations: unbounded,
   maxJqIterations: unbounded,
   maxWorkUnits: unbounded,
+  maxGlobOperations: unbounded,
+  maxInputBytes: unbounded,
   maxExecutionTimeMs: Number.POSITIVE_INFINITY,
+  // A command that `timeout` ends is waited for, however long its program takes.
+  maxExtensionCleanupTimeMs: 2 ** 31 - 1,
   maxLiveBytes: 256 * mebibyte,
-  maxInputBytes: 256 * mebibyte,
   maxStringLength: 64 * mebibyte,
   maxHeredocSize: 16 * mebibyte,
   maxOutputSize: 256 * mebibyte,

@@ -104,44 +104,36 @@ export function removeTree(parent: number, [name, ino, mode]: Entry, path: strin
   }
 }
 
-/** Copies an entry with all in it to a new name; what is copied into itself is not copied again. */
-export function copyTree([, ino, mode]: Entry, toParent: number, toName: string, path: string): void {
-  const waiting = [{ ino, mode, toParent, toName }];
+/** Copies an inode with all in it to a path; what is copied into itself is not copied again. */
+export function copyTree({ ino, mode }: Pick<InodeFacts, "ino" | "mode">, path: string): void {
+  const waiting = [{ ino, mode, path }];
   let first: number | undefined;
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const copy = copyOne(next, path);
-    first ??= copy;
-    if (!isDirectory(next.mode)) continue;
-    for (const [name, child, childMode] of entries(next.ino, path)) {
-      if (child !== first) waiting.push({ ino: child, mode: childMode, toParent: copy, toName: name });
+    const directory = copyOne(next);
+    if (directory === undefined) continue;
+    first ??= directory;
+    for (const [name, child, childMode] of entries(next.ino, next.path)) {
+      if (child !== first) waiting.push({ ino: child, mode: childMode, path: `${next.path}/${name}` });
     }
   }
 }
 
-interface Copy {
-  readonly ino: number;
-  readonly mode: number;
-  readonly toParent: number;
-  readonly toName: string;
-}
-
-function copyOne({ ino, mode, toParent, toName }: Copy, path: string): number {
+/** Copies one inode; the inode of the copy where it is a directory. @throws FileFailure where something else is there */
+function copyOne({
+  ino,
+  mode,
+  path,
+}: Pick<InodeFacts, "ino" | "mode"> & { readonly path: string }): number | undefined {
+  const { parent, name, info } = walk(path, false);
+  if (info && isDirectory(info.mode) !== isDirectory(mode)) throw new FileFailure("EEXIST", "copy", path);
+  if (isDirectory(mode)) return info?.ino ?? askFiles<InodeFacts>("mknod", path, [parent, name, mode]).ino;
   if (isLink(mode)) {
-    const target = askFiles<string>("readlink", path, [ino]);
-    return askFiles<InodeFacts>("symlink", path, [toParent, toName, target]).ino;
+    if (info) askFiles("unlink", path, [parent, name]);
+    askFiles("symlink", path, [parent, name, askFiles<string>("readlink", path, [ino])]);
+  } else {
+    writeAll(path, readAll(askFiles<InodeFacts>("getattr", path, [ino]), path), false, mode & 0o7777);
   }
-  const there = entries(toParent, path).find(([name]) => name === toName);
-  if (there && isDirectory(there[2]) !== isDirectory(mode)) throw new FileFailure("EEXIST", "copy", path);
-  const copy = there?.[1] ?? askFiles<InodeFacts>("mknod", path, [toParent, toName, mode]).ino;
-  if (isDirectory(mode)) return copy;
-  const bytes = readAll(askFiles<InodeFacts>("getattr", path, [ino]), path);
-  opened(copy, path, (handle) => {
-    askFiles("fsetattr", path, [handle, { size: 0 }]);
-    for (let done = 0; done < bytes.length; done += chunkBytes) {
-      askFiles("write", path, [handle, done], bytes.subarray(done, done + chunkBytes), true);
-    }
-  });
-  return copy;
+  return undefined;
 }
 
 function opened<Result>(ino: number, path: string, use: (handle: number) => Result): Result {

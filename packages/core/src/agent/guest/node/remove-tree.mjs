@@ -51,7 +51,8 @@ export async function removeTree(path) {
       } catch (error) {
         if (error.code === "ENOENT") continue;
         // Somebody puts files into it meanwhile, or has put something else in its place.
-        if (!["ENOTEMPTY", "ENOTDIR"].includes(error.code) || refills === 0) throw error;
+        if (!["ENOTEMPTY", "ENOTDIR"].includes(error.code)) throw error;
+        if (refills === 0) throw error.code === "ENOTDIR" ? keptBusy(own) : error;
         refills -= 1;
         levels.at(-1).names.push(own);
       }
@@ -61,6 +62,7 @@ export async function removeTree(path) {
   }
 }
 
+const keptBusy = (name) => new AgentFailure("EBUSY", `"${name}" is replaced again and again while it is removed`);
 const placeOf = (folder) => `/proc/self/fd/${folder.fd}`;
 const within = (folder, name) => Buffer.concat([Buffer.from(`${placeOf(folder)}/`), name]);
 

@@ -182,7 +182,11 @@ def remove_tree(path):
                 pass
             except OSError as error:
                 # Somebody puts files into it meanwhile, or has put something else in its place.
-                if error.errno not in (errno.ENOTEMPTY, errno.ENOTDIR) or refills == 0:
+                if error.errno not in (errno.ENOTEMPTY, errno.ENOTDIR):
+                    raise
+                if refills == 0 and error.errno == errno.ENOTDIR:
+                    raise Failure(errno.EBUSY, f"{os.fsdecode(own)!r} is replaced again and again while it is removed") from None
+                if refills == 0:
                     raise
                 refills -= 1
                 levels[-1][2].append(own)

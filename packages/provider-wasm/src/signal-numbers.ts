@@ -18,3 +18,8 @@ export function signalNumber(name: string): number | undefined {
 export function endsByDefault(name: string): boolean {
   return !harmless.has(name);
 }
+
+/** The name of the signal with this number. */
+export function signalOf(number: number): string | undefined {
+  return names[number - 1];
+}

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isPublicAddress } from "../../src/packages/public-address.js";
+import { isPublicAddress } from "../../src/network/public-address.js";
 
 it.each(["8.8.8.8", "1.1.1.1", "172.32.0.1", "192.0.1.1", "2606:4700::1111", "2a00:1450:4001::1"])(
   "%s is of the public internet",
