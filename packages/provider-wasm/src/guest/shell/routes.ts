@@ -5,7 +5,7 @@ import { host } from "./globals.js";
 type RedirectionNode = SimpleCommandNode["redirections"][number];
 
 /** Where a stream leads: to the job's stdout (1) or stderr (2) at once, or into the result of whoever collects it (0). */
-export type Route = 0 | 1 | 2;
+type Route = 0 | 1 | 2;
 
 /** Where the two streams of what runs lead. */
 export interface Routes {
