@@ -65,7 +65,7 @@ export function brokenNeeds(packages: Packages, environment: MarkerEnvironment):
       const version = there && parseVersion(there.version);
       if (!there) return [`${each.title} ${each.version} requires ${need.name}, which is not installed.`];
       if (version && satisfies(version, need.specifiers)) return [];
-      const wanted = need.text.replace(/\s*;.*$/s, "");
+      const wanted = (need.text.split(";", 1)[0] ?? "").trimEnd();
       return [`${each.title} ${each.version} has requirement ${wanted}, but you have ${there.title} ${there.version}.`];
     }),
   );
