@@ -156,7 +156,7 @@ describe("what a sandbox says that it has", () => {
     const box = new Box();
     box.write(`${site}/none-1.0.dist-info/other`, "");
     box.write(`${site}/long-1.0.dist-info/METADATA`, `Name: long\n${"x".repeat(300_000)}`);
-    box.write(`${site}/greedy-1.0.dist-info/METADATA`, `Requires-Dist: a\n${"Requires-Dist: leaf\n".repeat(10_000)}\n`);
+    box.write(`${site}/greedy-1.0.dist-info/METADATA`, `Requires-Dist: a\n${"Requires-Dist: leaf\n".repeat(5000)}\n`);
     box.write(`${site}/liar-1.0.dist-info/METADATA`, `Name: other\nVersion: 9\nSummary: ${"s".repeat(9000)}\n\n`);
     const { packages, warnings } = installedPackages(box.files);
     expect(packages.map(({ title, version }) => `${title} ${version}`)).toEqual([
@@ -166,7 +166,28 @@ describe("what a sandbox says that it has", () => {
       "liar 1.0",
     ]);
     expect(packages[3]?.summary.length).toBe(500);
-    expect(warnings).toEqual(["none: its METADATA is not there", "long: its METADATA is too long"]);
+    expect(packages[2]?.requires).toEqual([]);
+    expect(warnings).toEqual([
+      "none: its METADATA is not there",
+      "long: its METADATA is too long",
+      "greedy: what it needs is too much to be looked at",
+    ]);
+  });
+
+  it("is bounded in all, also where links make much of little", () => {
+    const box = new Box();
+    const [needy, long] = [`${site}/p0-1.dist-info/METADATA`, `${site}/q0-1.dist-info/METADATA`];
+    box.write(needy, `${"Requires-Dist:\n".repeat(900)}\n`);
+    box.write(long, `Summary: long\n${"a\n".repeat(60_000)}\n\n`);
+    for (let number = 1; number < 200; number += 1) {
+      box.host.symlink(needy, `${site}/p${number}-1.dist-info/METADATA`);
+      box.host.symlink(long, `${site}/q${number}-1.dist-info/METADATA`);
+    }
+    const { packages, warnings } = installedPackages(box.files);
+    expect(packages).toHaveLength(400);
+    expect(packages.filter(({ requires }) => requires.length > 0)).toHaveLength(18);
+    expect(packages.filter(({ summary }) => summary === "long").length).toBeLessThan(140);
+    expect(warnings).toHaveLength(20);
   });
 });
 
