@@ -1,3 +1,5 @@
+import { brief } from "./brief.js";
+
 /** A command line of `pip` that cannot be honoured; the message says which part, and why. */
 export class PipUsageError extends Error {}
 
@@ -139,11 +141,6 @@ function separated(word: string, names: Options["names"], letters: Options["lett
     return end + 1 < word.length ? [...before, word.slice(end + 1)] : before;
   }
   return Array.from(word.slice(1), (letter) => `-${letter}`);
-}
-
-/** As much of what a guest has written as a message takes. */
-export function brief(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }
 
 function all<Kind extends Option>(option: Kind, ...names: readonly string[]): Record<string, Kind> {

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
-import { brief, PipUsageError } from "./pip-arguments.js";
+import { brief } from "./brief.js";
+import { PipUsageError } from "./pip-arguments.js";
 
 /** What one command may ask for. Guests choose the arguments and write the files: both are bounded before they are read. */
 const [mostFiles, mostRequirements] = [10, 200];

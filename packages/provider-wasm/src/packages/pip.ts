@@ -1,6 +1,7 @@
 import { messageOf, SandboxError } from "@sandkit/core";
 import type { InstalledRecord, OutputStream } from "../protocol.js";
-import { brief, type PipArguments, PipUsageError, parseArguments, splitCommand } from "./pip-arguments.js";
+import { brief } from "./brief.js";
+import { type PipArguments, PipUsageError, parseArguments, splitCommand } from "./pip-arguments.js";
 import { collectRequirements } from "./pip-requirements.js";
 import { brokenNeeds, listText, showText } from "./pip-tell.js";
 import { normalizeName } from "./requirement.js";

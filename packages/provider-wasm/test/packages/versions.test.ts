@@ -170,10 +170,13 @@ describe("names of wheels", () => {
     ]);
   });
 
-  it("name few things at once", () => {
-    const many = Array.from({ length: 100 }, () => "py3").join(".");
-    expect(fit(`a-1-${many}-none-any.whl`)).toBeGreaterThan(0);
-    expect(fit(`a-1-${many}-${many}-any.whl`)).toBe(0);
+  it("are as long as file systems have them, and never multiplied", () => {
+    const many = Array.from({ length: 30 }, () => "x").join(".");
+    expect(fit(`a-1-${many}.py3-${many}.none-${many}.any.whl`)).toBe(fit("a-1-py3-none-any.whl"));
+    const long = Array.from({ length: 100 }, () => "py3").join(".");
+    expect(fit(`a-1-${long}-none-any.whl`)).toBe(-1);
+    const longest = Array.from({ length: 700 }, () => "a").join(".");
+    expect(fit(`a-1-${longest}-${longest}-${longest}.whl`)).toBe(-1);
   });
 
   it("tell name, version and build", () => {
