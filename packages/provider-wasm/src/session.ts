@@ -175,7 +175,7 @@ export class WasmSession implements ProviderSession {
   /** What `pip` works on, for one that runs in this directory. */
   #pipIn(cwd: string): Omit<PipContext, "write" | "signal"> {
     const readText = async (path: string) => {
-      const stream = await this.files.read(posix.resolve(cwd, path), { length: longestRequirements + 1 });
+      const stream = await this.files.read(posix.resolve("/", cwd, path), { length: longestRequirements + 1 });
       const bytes = await new Response(stream).arrayBuffer();
       if (bytes.byteLength <= longestRequirements) return new TextDecoder().decode(bytes);
       throw new SandboxError("TOO_LARGE", `${path} is larger than ${longestRequirements} bytes`, {
