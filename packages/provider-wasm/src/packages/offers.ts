@@ -94,7 +94,8 @@ export class Offers {
     if (versions.length === 0) {
       const unfit = found.flatMap((each) => each.unfit);
       const wanted = `no wheel for WebAssembly (${describeTarget(target)})`;
-      return packageError("INVALID", name, `${wanted}: found only ${named(unfit.toReversed().map(brief))}${note}`);
+      const instead = unfit.length > 0 ? `found only ${named(unfit.toReversed().map(brief))}` : "no files are listed";
+      return packageError("INVALID", name, `${wanted}: ${instead}${note}`);
     }
     const what = demands.length > 1 ? "versions conflict" : "no version fits";
     return packageError(
