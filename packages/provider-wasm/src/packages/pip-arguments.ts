@@ -118,7 +118,11 @@ export function parseArguments(command: string, args: readonly string[]): PipArg
     const value = option.endsWith("value") ? (attached ?? rest.pop()) : undefined;
     if (option.endsWith("value") && value === undefined) throw new PipUsageError(`${written} needs a value`);
     if (option === "flag") flags.add(name);
-    if (option === "value") values.set(name, [...(values.get(name) ?? []), value ?? ""]);
+    if (option === "value") {
+      const own = values.get(name) ?? [];
+      own.push(value ?? "");
+      values.set(name, own);
+    }
     if (option.startsWith("vain")) warnings.push(`${written} has no effect: the host fetches packages in its own way`);
   }
   return { words, flags, values, warnings };

@@ -15,16 +15,20 @@ export interface WheelMetadata {
 /** Of one package: each may cost a request. */
 const mostRequirements = 1000;
 const longestMetadata = 4 * 1024 * 1024;
+/** On the Python, in characters. */
+const longestConditions = 2000;
 
 /** Reads the text of a `METADATA` file. @throws BadArchive naming the line that is wrong */
 export function parseMetadata(text: string): WheelMetadata {
   const valuesOf = metadataFields(text);
   const requires = valuesOf("requires-dist");
   if (requires.length > mostRequirements) throw new BadArchive(`needs ${requires.length} others`);
+  const [python = ""] = valuesOf("requires-python");
+  if (python.length > longestConditions) throw new BadArchive("has too long a condition on its Python");
   try {
     return {
       requires: requires.map(parseRequirement),
-      python: parseSpecifiers(valuesOf("requires-python")[0] ?? ""),
+      python: parseSpecifiers(python),
       extras: valuesOf("provides-extra").map(normalizeName),
     };
   } catch (error) {

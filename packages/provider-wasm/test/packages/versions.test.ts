@@ -3,7 +3,7 @@ import { parseMarker, wasmEnvironment } from "../../src/packages/marker.js";
 import { appliesTo, parseRequirement } from "../../src/packages/requirement.js";
 import { parseSpecifiers, satisfies } from "../../src/packages/specifier.js";
 import { compareVersions, parseVersion, type Version } from "../../src/packages/version.js";
-import { readWheelMetadata } from "../../src/packages/wheel-metadata.js";
+import { parseMetadata, readWheelMetadata } from "../../src/packages/wheel-metadata.js";
 import { parseWheelName, wheelFit } from "../../src/packages/wheel-name.js";
 import { listZip } from "../../src/packages/zip.js";
 import { makeWheel } from "./make-wheel.js";
@@ -135,6 +135,15 @@ describe("a wheel's own word", () => {
     const { bytes } = makeWheel("foo", "1.0", { requires: ["bar"] });
     expect(readWheelMetadata(bytes, "foo", "1.0.0").requires.map(({ name }) => name)).toEqual(["bar"]);
     expect(() => readWheelMetadata(bytes, "foo", "1.0.1")).toThrow(/another package/);
+  });
+
+  it("is read as people write it, and no longer than anybody needs", () => {
+    const text =
+      "Name: foo\r\nrequires-dist:  bar\r\n  >=1\r\nRequires-Python: >=3\nx\nProvides-Extra: A_b\n\nName: x\n";
+    const { requires, python, extras } = parseMetadata(text);
+    expect([requires.map((each) => each.text), python.length, extras]).toEqual([["bar >=1"], 1, ["a-b"]]);
+    expect(() => parseMetadata(`Requires-Python: ${">=3,".repeat(500_000)}\n\n`)).toThrow("too long a condition");
+    expect(() => parseMetadata(`Requires-Dist: foo ${"x".repeat(1000)}\n\n`)).toThrow(/^.{1,250}$/);
   });
 });
 
