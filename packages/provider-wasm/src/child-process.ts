@@ -116,8 +116,7 @@ export class SandboxChild {
     const readable = options.codeCache === undefined ? [] : [options.codeCache];
     const flags = nodeFlags(artifacts, readable);
     const program = [process.execPath, ...flags, join(artifacts.directory, "child.mjs"), JSON.stringify(options)];
-    const dataMiB = mostMemoryMiB(options.maxWorkers + options.warmWorkers, options.memoryMiB, options.diskMiB);
-    const launch = { command: program, artifacts, readable, dataMiB };
+    const launch = { command: program, artifacts, readable, dataMiB: mostMemoryMiB(options) };
     return startHardened(hardening, launch, (command) => SandboxChild.#start(command, start));
   }
 

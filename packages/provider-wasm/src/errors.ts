@@ -19,6 +19,7 @@ const codes: Readonly<Record<string, { readonly code: ErrorCode; readonly text: 
     code: "TOO_LARGE",
     text: "it holds too much for one listing: list its parts, or give a maxDepth",
   },
+  EOVERFLOW: { code: "TOO_LARGE", text: "the record of a package in it is too long to be followed: remove its files" },
   ESTALE: { code: "CONFLICT", text: "it was changed since: read it again" },
   ELOOP: { code: "INVALID", text: "its symbolic links lead in a circle" },
   ENAMETOOLONG: { code: "INVALID", text: "a name in it is longer than 255 bytes" },

@@ -18,9 +18,9 @@ import { loadCells } from "./javascript-cells.js";
 import { type KernelKind, WasmKernel } from "./kernel.js";
 import { RequestDesk } from "./network/request-desk.js";
 import { SandboxNetwork } from "./network/sandbox-network.js";
+import { brief } from "./packages/brief.js";
 import { type CommandIo, CommandProcess } from "./packages/command-process.js";
 import { type PipContext, runPip } from "./packages/pip.js";
-import { brief } from "./packages/pip-arguments.js";
 import { pipArguments } from "./packages/pip-command.js";
 import { type PackageSupply, SandboxPackages } from "./packages/sandbox-packages.js";
 import { WasmProcess } from "./process.js";
@@ -175,7 +175,7 @@ export class WasmSession implements ProviderSession {
   /** What `pip` works on, for one that runs in this directory. */
   #pipIn(cwd: string): Omit<PipContext, "write" | "signal"> {
     const readText = async (path: string) => {
-      const stream = await this.files.read(posix.resolve(cwd, path), { length: longestRequirements + 1 });
+      const stream = await this.files.read(posix.resolve("/", cwd, path), { length: longestRequirements + 1 });
       const bytes = await new Response(stream).arrayBuffer();
       if (bytes.byteLength <= longestRequirements) return new TextDecoder().decode(bytes);
       throw new SandboxError("TOO_LARGE", `${path} is larger than ${longestRequirements} bytes`, {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createSandbox } from "@sandkit/core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { findHardening, startHardened } from "../src/hardening/hardening.js";
 import type { Launch, Wall } from "../src/hardening/wall.js";
 import { walls } from "../src/hardening/walls.js";
@@ -149,6 +149,21 @@ describe.runIf(process.platform === "linux")("the provider", () => {
     await expect(start).rejects.toThrow("the child's own");
     expect(starts).toEqual([wall?.command(launch(["program"]))]);
     expect((await findHardening("auto", launch([]))).wall).toBe(wall);
+  });
+
+  it("tries a wall again that did not work a while ago", async () => {
+    const { wall } = await findHardening("auto", launch([]));
+    // Without any memory no program starts behind any of them.
+    const starved = await findHardening("auto", launch([], 0));
+    expect([starved.wall, [...starved.refused.keys()]]).toEqual([undefined, walls.map(({ name }) => name)]);
+    expect((await findHardening("auto", launch([]))).wall).toBe(undefined);
+    vi.useFakeTimers({ toFake: ["performance"], now: 0 });
+    try {
+      vi.advanceTimersByTime(performance.now() + 120_000);
+      expect((await findHardening("auto", launch([]))).wall).toBe(wall);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

@@ -82,6 +82,9 @@ host._call("done", json.dumps([{"exitCode": 0, "outputs": [], "value": deep}]))`
     "no arguments": `host._call("fs.read", "null")`,
     "no JSON": `host._call("exit", "][")`,
     "no operation": `host._call("__proto__", "[]")`,
+    "a failure that is no text": `host._call("fatal", '[{"a":1}]')`,
+    "a command in a directory of its caller": `host.call("command", ["pip", "install", "-r", "x"], "relative")`,
+    "a command in no directory": `host.call("command", ["pip", "list"], "")`,
   };
   for (const [name, code] of Object.entries(forged)) {
     it(`${name}: the interpreter ends, the sandbox and its files live`, async () => {
@@ -97,6 +100,25 @@ host._call("done", json.dumps([{"exitCode": 0, "outputs": [], "value": deep}]))`
       expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
     }, 60_000);
   }
+
+  it("with values that cannot be meant are refused, and nothing else happens", async () => {
+    const cell = await sandbox.runCode(`${intrinsics}
+place = {"cwd": "/", "env": {}}
+long = {"cwd": "/" + "./" * 400000, "env": {"PATH": ":".join(["a"] * 400000)}}
+calls = [
+    *[("fs.setattr", [1, *changes]) for changes in ([], [None], [7], ["x"])],
+    ("spawn", ["any", ["x"], {**long, "cwd": "tmp"}, False]),
+    ("spawn", ["host", ["pip", "list"], {**place, "cwd": ""}, False]),
+    ("spawn", ["any", ["x"], long, False]),
+    ("spawn", ["any", ["x" * 400000], place, False]),
+    ("spawn", ["any", ["x/" * 400000], place, False]),
+    ("spawn", ["any", ["x"], {**place, "env": long["env"]}, False]),
+]
+[json.loads(host._call(name, json.dumps(args))).get("error") for name, args in calls]`);
+    const attributes = ["EINVAL", "EINVAL", "EINVAL", "EINVAL"];
+    const spawns = ["EINVAL", "EINVAL", "ENAMETOOLONG", "ENAMETOOLONG", "ENAMETOOLONG", "ENOENT"];
+    expect([cell.error, cell.value]).toEqual([undefined, [...attributes, ...spawns]]);
+  });
 
   it("only the facts of a cell pass: not how it died, nor what is unknown", async () => {
     const kernel = await sandbox.kernel();

@@ -12,7 +12,8 @@ import { distInfosOf, readText } from "./installed-packages.js";
  * Removes packages, and unpacks archives whose bytes the caller has verified: all of it or nothing. What archives hold
  * is checked here all the same.
  * @returns the names of those that were there to be removed
- * @throws FileError `ENOSPC`, also where there is room for the new only once the old is gone; `EBADMSG`
+ * @throws FileError `ENOSPC`, also where there is room for the new only once the old is gone; `EBADMSG`; `EOVERFLOW`
+ *   for records of what is removed that are too long
  */
 export function changePackages(files: FileSystem, { remove, archives }: PackageChange): string[] {
   const unpacking = archives.map((archive) => ({
@@ -25,7 +26,8 @@ export function changePackages(files: FileSystem, { remove, archives }: PackageC
   const change = new FileChange(files, [sitePackages, scriptDirectory, libraryDirectory]);
   let removed: string[];
   try {
-    removed = remove.filter((name) => removePackage(files, change, name));
+    const allowance = new Allowance();
+    removed = remove.filter((name) => removePackage(files, change, name, allowance));
     for (const { filename, placed } of unpacking) {
       for (const { path, mode, read } of placed) change.put(path, mode, readable(filename, read));
     }
@@ -39,15 +41,35 @@ export function changePackages(files: FileSystem, { remove, archives }: PackageC
 
 /** The only places that packages are removed from, whatever the guest has written into their records. */
 const removable = ["/usr/local/", `${libraryDirectory}/`];
-const longestRecord = 4 * 1024 * 1024;
+/** Of all records that one change follows, which guests may have written: bytes, entries, and characters of a path. */
+const [longestRecords, mostEntries, longestEntry] = [8 * 1024 * 1024, 300_000, 4096];
+/** A way through many links takes long: the broker has others to answer. */
+const longestRemovalMs = 4000;
 
-/** Removes a package by its own record of its files. False when there is none of that name. */
-function removePackage(files: FileSystem, change: FileChange, name: string): boolean {
+/** What removing may still cost in one change. */
+class Allowance {
+  #bytes = longestRecords;
+  #entries = mostEntries;
+  readonly #end = performance.now() + longestRemovalMs;
+
+  /** @throws FileError `EOVERFLOW` */
+  take(cost: { readonly bytes?: number; readonly entries?: number }): void {
+    this.#bytes -= cost.bytes ?? 0;
+    this.#entries -= cost.entries ?? 0;
+    if (this.#bytes < 0 || this.#entries < 0 || performance.now() > this.#end)
+      throw new FileError("EOVERFLOW", "the record of a package");
+  }
+}
+
+/** Removes a package by its own record of its files. False when there is none of that name. @throws FileError */
+function removePackage(files: FileSystem, change: FileChange, name: string, allowance: Allowance): boolean {
   const found = distInfosOf(files).filter((distInfo) => distInfo.name === name);
   for (const { path } of found) {
-    const own = recordOf(files, path).filter((each) => removable.some((place) => each.startsWith(place)));
-    for (const each of own) change.remove(each);
-    for (const each of own.flatMap(compiledFrom)) change.remove(each);
+    const own = recordOf(files, path, allowance).filter((each) => removable.some((place) => each.startsWith(place)));
+    for (const each of [...own, ...own.flatMap(compiledFrom)]) {
+      allowance.take({ entries: 1 });
+      change.remove(each);
+    }
     change.removeTree(path);
   }
   return found.length > 0;
@@ -59,12 +81,15 @@ function compiledFrom(path: string): string[] {
   return ext === ".py" ? [`${dir}/__pycache__/${name}.cpython-314.pyc`] : [];
 }
 
-function recordOf(files: FileSystem, distInfo: string): string[] {
-  return (readText(files, `${distInfo}/RECORD`, longestRecord)?.text ?? "")
-    .split("\n")
-    .map((line) => /^(?:"((?:[^"]|"")*)"|([^,]*)),/.exec(line.trim()))
-    .flatMap((match) => (match ? [(match[1] ?? match[2] ?? "").replaceAll('""', '"')] : []))
-    .map((path) => posix.resolve(sitePackages, path));
+function recordOf(files: FileSystem, distInfo: string, allowance: Allowance): string[] {
+  const record = readText(files, `${distInfo}/RECORD`, longestRecords + 1);
+  allowance.take({ bytes: record?.bytes ?? 0 });
+  const lines = record?.text.split("\n") ?? [];
+  allowance.take({ entries: lines.length });
+  return lines.flatMap((line) => {
+    const match = line.length > longestEntry ? null : /^(?:"((?:[^"]|"")*)"|([^,]*)),/.exec(line.trim());
+    return match ? [posix.resolve(sitePackages, (match[1] ?? match[2] ?? "").replaceAll('""', '"'))] : [];
+  });
 }
 
 function readable<Result>(filename: string, read: () => Result): Result {

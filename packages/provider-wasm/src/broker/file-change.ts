@@ -14,9 +14,11 @@ export class FileChange {
   readonly #undo: (() => void)[] = [];
   /** Removes trees for good, when nothing can fail any more. */
   readonly #removals: (() => void)[] = [];
-  /** Directories that may have become empty. */
-  readonly #emptied = new Set<DirectoryInode>();
+  /** Directories that may have become empty, with the ways to them. */
+  readonly #emptied = new Map<DirectoryInode, Place["steps"]>();
   readonly #held: Inode[] = [];
+  /** Names of what waits to be removed. */
+  #aside = 0;
 
   constructor(files: FileSystem, kept: readonly string[]) {
     this.#files = files;
@@ -44,11 +46,11 @@ export class FileChange {
   remove(path: string): void {
     const place = placeOf(this.#files, path);
     if (!place?.inode || place.inode.kind === "directory") return;
-    const { parent, name, inode } = place;
+    const { parent, name, inode, steps } = place;
     this.#hold(inode);
     this.#files.unlink(parent, name);
     this.#undo.push(() => this.#files.replace(parent, name, inode));
-    this.#emptied.add(parent);
+    this.#emptied.set(parent, steps.slice(0, -1));
   }
 
   /** Removes a directory with all in it. Content with what is not there. */
@@ -60,8 +62,11 @@ export class FileChange {
     }
     const { parent, name } = place;
     // Under another name until the end: one of the same name may come in its place.
-    let aside = `~${name.slice(0, 200)}`;
-    while (parent.entries.has(aside)) aside = `~${aside.slice(0, 250)}`;
+    let aside: string;
+    do {
+      this.#aside += 1;
+      aside = `~${this.#aside}`;
+    } while (parent.entries.has(aside));
     this.#files.rename(parent, name, parent, aside);
     this.#undo.push(() => this.#files.rename(parent, aside, parent, name));
     this.#removals.push(() => this.#files.removeTree(parent, aside));
@@ -69,7 +74,7 @@ export class FileChange {
 
   commit(): void {
     for (const remove of this.#removals) remove();
-    for (const directory of this.#emptied) this.#prune(directory);
+    for (const steps of this.#emptied.values()) this.#prune(steps);
     this.#release();
   }
 
@@ -88,14 +93,13 @@ export class FileChange {
     return made;
   }
 
-  #prune(directory: DirectoryInode): void {
-    let at = directory;
-    while (at.linked && at.entries.size === 0 && at.parent !== at && !this.#kept.has(at)) {
-      const { parent } = at;
-      const name = [...parent.entries].find(([, inode]) => inode === at)?.[0];
-      if (name === undefined) return;
-      this.#files.removeDirectory(parent, name);
-      at = parent;
+  /** Removes the last directory of a way when it is empty, and so on upwards. */
+  #prune(steps: Place["steps"]): void {
+    for (const { name, inode } of steps.toReversed()) {
+      if (inode.kind !== "directory" || inode.entries.size > 0 || this.#kept.has(inode)) return;
+      // One that has gone already, or has another name by now.
+      if (inode.parent.entries.get(name) !== inode) return;
+      this.#files.removeDirectory(inode.parent, name);
     }
   }
 

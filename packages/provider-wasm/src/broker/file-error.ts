@@ -15,10 +15,10 @@ export type Errno =
   | "EFBIG"
   | "EXDEV"
   | "E2BIG"
+  | "EOVERFLOW"
   | "EAGAIN"
   | "EBADMSG"
-  | "ESTALE"
-  | "EAGAIN";
+  | "ESTALE";
 
 /** A failure of the broker's file system. `ESTALE` stands for a file that changed against `ifModifiedAt`. */
 export class FileError extends Error {

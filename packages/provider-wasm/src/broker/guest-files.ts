@@ -130,6 +130,7 @@ export class GuestFiles {
   }
 
   #change(inode: Inode, changes: unknown): ReturnType<typeof describe> {
+    if (typeof changes !== "object" || changes === null) throw new FileError("EINVAL", "no changes");
     const { mode, size, atime, mtime } = changes as Record<string, unknown>;
     if (size !== undefined) {
       if (inode.kind !== "file") throw new FileError("EISDIR", "a directory");

@@ -14,12 +14,14 @@ import { Input } from "./input.js";
 import type { Operations } from "./operation.js";
 import { Output } from "./output.js";
 import { programOperations } from "./program-operations.js";
-import { StartedPrograms, type StartProgram } from "./started-programs.js";
+import { checkDirectory, StartedPrograms, type StartProgram } from "./started-programs.js";
 
 /** Longest JSON of a call that ends no cell: two paths, each character escaped. */
 const longestArgs = 64 * 1024;
 /** That of a call that starts a program or a command, with its arguments and environment. */
 const longestSpawn = 2 * 1024 * 1024;
+/** What an interpreter may tell of its failure, in characters. */
+const longestCrash = 4000;
 const signals = new Set(Array.from({ length: 64 }, (_, index) => index + 1));
 
 /** Where the output and the end of a job go. */
@@ -239,6 +241,7 @@ export class Job {
     command: ({ worker: { link } }, argv, cwd) => {
       if (typeof cwd !== "string" || !Array.isArray(argv) || !argv.every((word) => typeof word === "string"))
         throw new Error("a bad command");
+      checkDirectory(cwd);
       const over = () => {
         this.#cancelCommand = () => false;
       };
@@ -259,7 +262,10 @@ export class Job {
       if (!this.#programs.any) this.#finish(this.#exit);
       worker.terminate();
     },
-    fatal: (_call, message) => this.end({ exitCode: null, signal: "SIGABRT", crash: String(message) }),
+    fatal: (_call, message) => {
+      const crash = typeof message === "string" ? message.slice(0, longestCrash) : "the interpreter failed";
+      this.end({ exitCode: null, signal: "SIGABRT", crash });
+    },
   };
 
   /** What a shell may ask besides. */

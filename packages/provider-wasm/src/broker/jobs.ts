@@ -1,3 +1,4 @@
+import { mostNested, mostShellsKept } from "../memory-limits.js";
 import { runnerOf } from "../program-names.js";
 import type { ChildOptions, Interpreter, JobPlace, Job as JobRequest } from "../protocol.js";
 import type { ScriptCaches } from "../worker/realm-host.js";
@@ -15,10 +16,6 @@ import { checkProgram, scriptCommand } from "./script-command.js";
 const refillDelayMs = { program: 50, kernel: 1000 } as const;
 /** A shell goes as deep as just-bash lets it. */
 const shellStackSizeMb = 8;
-/** Programs that programs and cells have under way, together. */
-const mostNested = 8;
-/** Shells kept for their next job. */
-const mostShellsKept = 2;
 /** For JavaScript: V8's stack must last longer than the one that QuickJS counts, or it breaks off in the midst of it. */
 const stackSizeMb = 32;
 

@@ -7,8 +7,8 @@ import type { FileSystem } from "./filesystem.js";
 
 /** Where the shell's own commands are, which are no files. */
 const shellDirectories = new Set(["/bin", "/usr/bin"]);
-/** Of a `PATH`, which guests write. */
-const mostDirectories = 100;
+/** Of a `PATH`, which guests write, and of what is looked for there. */
+const [mostDirectories, longestPath, longestName] = [100, 4096, 255];
 const names = { python: "python3", javascript: "node" } as const;
 
 /**
@@ -21,6 +21,7 @@ export function scriptCommand(
   place: Pick<JobPlace, "cwd" | "env">,
   commands: ReadonlySet<string>,
 ): { interpreter: Interpreter; argv: readonly string[] } | undefined {
+  if (isTooLong(program)) return undefined;
   const path = program.includes("/") ? posix.resolve(place.cwd, program) : findProgram(files, program, place, commands);
   const runner = path === undefined ? undefined : runnerOf(files, path);
   if (path === undefined || (runner?.by !== "python" && runner?.by !== "javascript")) return undefined;
@@ -35,6 +36,7 @@ export function checkProgram(
   place: Pick<JobPlace, "cwd" | "env">,
   commands: ReadonlySet<string>,
 ): void {
+  if (isTooLong(program)) throw new FileError("ENAMETOOLONG", "the program");
   if (!program.includes("/")) {
     if (commands.has(program) || findProgram(files, program, place, commands) !== undefined) return;
     throw new FileError("ENOENT", program);
@@ -57,10 +59,15 @@ function findProgram(
       if (commands.has(program)) return undefined;
       continue;
     }
+    if (directory === "" || directory.length > longestPath || program === "") continue;
     const path = posix.resolve(cwd, directory, program);
-    if (directory !== "" && program !== "" && runnerOf(files, path)) return path;
+    if (runnerOf(files, path)) return path;
   }
   return undefined;
+}
+
+function isTooLong(program: string): boolean {
+  return program.length > (program.includes("/") ? longestPath : longestName);
 }
 
 function runnerOf(files: FileSystem, path: string): ReturnType<typeof readShebang> | undefined {

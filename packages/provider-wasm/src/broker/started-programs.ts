@@ -57,11 +57,12 @@ export class StartedPrograms {
     return this.#programs.size > 0;
   }
 
-  /** @throws Error for what no driver of ours asks; FileError for its directory, or where there are too many */
+  /** @throws Error for what no driver of ours asks; FileError for its directory, its name, or where there are too many */
   spawn(runner: unknown, argv: unknown, place: unknown, stdin: unknown): { program: number; pid: number } {
     if (this.#programs.size >= mostPrograms) throw new FileError("EAGAIN", "too many programs");
     if (!isRunner(runner)) throw new Error("there is no such runner");
     if (!isList(argv) || !isPlace(place)) throw new Error("a program that cannot be started");
+    checkDirectory(place.cwd);
     const program = new Program((listener) => this.#start({ runner, argv, stdin: stdin === true }, place, listener));
     lastHandle += 1;
     const handle = lastHandle;
@@ -215,6 +216,14 @@ function isPlace(value: unknown): value is ProgramPlace {
   if (typeof value !== "object" || value === null || !("cwd" in value) || !("env" in value)) return false;
   const { cwd, env } = value;
   return typeof cwd === "string" && typeof env === "object" && env !== null && isTexts(Object.values(env));
+}
+
+const longestDirectory = 4096;
+
+/** Also for commands of the caller's process, which has a working directory of its own. @throws FileError */
+export function checkDirectory(cwd: string): void {
+  if (cwd.length > longestDirectory) throw new FileError("ENAMETOOLONG", "the working directory");
+  if (!cwd.startsWith("/")) throw new FileError("EINVAL", "the working directory is not absolute");
 }
 
 function isTexts(values: unknown[]): boolean {

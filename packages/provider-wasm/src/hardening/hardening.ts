@@ -15,8 +15,12 @@ export type HardeningLevel = "auto" | "portable" | "required";
 type Start<Child> = (command: readonly string[]) => Promise<Child>;
 
 const probeMs = 10_000;
+/** How long a refusal is believed: what stood in the way may pass, and a weaker wall must not stay for it. */
+const refusalMs = 60_000;
+/** Failures of a start that say nothing of the wall: the machine had no process, memory or file left for it. */
+const passing = new Set(["EAGAIN", "ENOMEM", "EMFILE", "ENFILE"]);
 /** Walls that were found not to work on this machine, and why; the others are thought to. */
-const refused = new Map<Wall["name"], string>();
+const refusals = new Map<Wall["name"], { readonly reason: string; readonly until: number }>();
 /** Walls that have held a child of this program: nothing that fails later is theirs. */
 const proven = new Set<Wall["name"]>();
 
@@ -36,7 +40,7 @@ export async function startHardened<Child>(level: HardeningLevel, launch: Launch
   for (const wall of candidates(level)) {
     const command = wall.command(launch);
     if (!command) {
-      refused.set(wall.name, "its programs are not installed");
+      refuse(wall, "its programs are not installed");
       continue;
     }
     try {
@@ -46,7 +50,7 @@ export async function startHardened<Child>(level: HardeningLevel, launch: Launch
     } catch (error) {
       const reason = proven.has(wall.name) ? undefined : await whyNot(wall, launch);
       if (reason === undefined) throw error;
-      refused.set(wall.name, reason);
+      refuse(wall, reason);
     }
   }
   if (level === "required") throw noWall();
@@ -57,10 +61,10 @@ export async function startHardened<Child>(level: HardeningLevel, launch: Launch
 export async function findHardening(level: HardeningLevel, launch: Launch): Promise<Hardened> {
   for (const wall of candidates(level)) {
     const reason = await whyNot(wall, launch);
-    if (reason === undefined) return { wall, refused };
-    refused.set(wall.name, reason);
+    if (reason === undefined) return { wall, refused: refused() };
+    refuse(wall, reason);
   }
-  return { wall: undefined, refused };
+  return { wall: undefined, refused: refused() };
 }
 
 /** What to do where no wall works. */
@@ -83,7 +87,19 @@ export function describeRefused({ refused }: Hardened): string {
 
 function candidates(level: HardeningLevel): readonly Wall[] {
   if (level === "portable") return [];
-  return walls.filter((wall) => !refused.has(wall.name) && (level === "auto" || isIsolating(wall)));
+  const known = refused();
+  return walls.filter((wall) => !known.has(wall.name) && (level === "auto" || isIsolating(wall)));
+}
+
+function refuse({ name }: Wall, reason: string): void {
+  refusals.set(name, { reason, until: performance.now() + refusalMs });
+}
+
+/** Why walls are not used now, by name. */
+function refused(): ReadonlyMap<string, string> {
+  const now = performance.now();
+  const standing = [...refusals].filter(([, { until }]) => until > now);
+  return new Map(standing.map(([name, { reason }]) => [name, reason]));
 }
 
 /** Why Node does not run behind a wall; undefined when it does, or when the machine is too busy to tell. */
@@ -95,13 +111,14 @@ async function whyNot(wall: Wall, launch: Launch): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     if (error instanceof Error && "killed" in error && error.killed) return undefined;
+    if (error instanceof Error && "code" in error && passing.has(String(error.code))) return undefined;
     const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
     return said.split("\n").at(-1) || String(error);
   }
 }
 
 function noWall(): SandboxError {
-  const tried = describeRefused({ wall: undefined, refused });
+  const tried = describeRefused({ wall: undefined, refused: refused() });
   const fix = `${hardeningFix.join("; ")}; or leave the option out`;
   const message = `option "hardening": nothing of this machine isolates a process (${tried}): ${fix}`;
   return new SandboxError("UNAVAILABLE", message, { provider: providerName, operation: "create", retryable: false });

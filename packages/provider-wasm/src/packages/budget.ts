@@ -1,4 +1,4 @@
-import { setImmediate as othersFirst } from "node:timers/promises";
+import { Pace } from "./pace.js";
 
 /** An installation that has cost enough. */
 export class OverBudget extends Error {
@@ -13,7 +13,6 @@ const mostArchivesMiB = 1024;
 const mostRequests = 2000;
 const mostSteps = 2_000_000;
 const charactersPerStep = 4;
-const longestTurnMs = 10;
 
 /** What one installation may cost. Guests ask for them too, and must not fill or occupy the machine of the caller. */
 export class Budget {
@@ -21,7 +20,7 @@ export class Budget {
   #bytes = 0;
   #requests = 0;
   #steps = 0;
-  #turnEnds = performance.now() + longestTurnMs;
+  readonly #pace = new Pace();
 
   /** @param diskMiB What the sandbox can hold. */
   constructor(diskMiB: number) {
@@ -47,16 +46,11 @@ export class Budget {
   countSteps(steps: number): Promise<void> | undefined {
     this.#steps += steps;
     if (this.#steps > mostSteps) throw new OverBudget("there are too many versions and conditions to choose from");
-    return performance.now() < this.#turnEnds ? undefined : this.#yield();
+    return this.#pace.next();
   }
 
   /** Counts what reading a requirement takes, or asking whether it applies. @throws OverBudget */
   countText(text: string, times = 1): Promise<void> | undefined {
     return this.countSteps(times * (1 + Math.ceil(text.length / charactersPerStep)));
-  }
-
-  async #yield(): Promise<void> {
-    await othersFirst();
-    this.#turnEnds = performance.now() + longestTurnMs;
   }
 }

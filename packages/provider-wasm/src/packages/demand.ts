@@ -1,3 +1,4 @@
+import { brief } from "./brief.js";
 import type { Requirement } from "./requirement.js";
 
 /** A requirement, and who has it. */
@@ -11,7 +12,7 @@ export interface Demand {
 
 /** For people. */
 export function describeDemand({ requirement, by }: Demand): string {
-  if (!by) return `asked for: ${requirement.text}`;
+  if (!by) return `asked for: ${brief(requirement.text)}`;
   const [conditions = ""] = requirement.text.split(";", 1);
-  return `${by.name} ${by.version}${by.isPresent ? ", which is installed," : ""} needs ${conditions.trim()}`;
+  return `${by.name} ${by.version}${by.isPresent ? ", which is installed," : ""} needs ${brief(conditions.trim())}`;
 }

@@ -164,17 +164,28 @@ async function readBody(
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
+  let refused: unknown;
+  const take = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > maxBytes) throw new DownloadError(`${shown(url)} is larger than ${maxBytes} bytes`);
+    budget.countBytes(chunk.length);
+    chunks.push(chunk);
+  };
   const collect = async (source: AsyncIterable<Buffer>) => {
-    for await (const chunk of source) {
-      size += chunk.length;
-      if (size > maxBytes) throw new DownloadError(`${shown(url)} is larger than ${maxBytes} bytes`);
-      budget.countBytes(chunk.length);
-      chunks.push(chunk);
+    try {
+      for await (const chunk of source) take(chunk);
+    } catch (error) {
+      refused = error;
+      throw error;
     }
   };
   const encoding = textOf(headers["content-encoding"]) || "identity";
-  if (encoding === "gzip") await pipeline(body, createGunzip(), collect, { signal });
-  else if (encoding === "identity") await pipeline(body, collect, { signal });
+  if (encoding === "gzip") {
+    await pipeline(body, createGunzip(), collect, { signal }).catch((error: unknown) => {
+      // Of several streams the pipeline may tell that one was aborted, and not why.
+      throw refused ?? error;
+    });
+  } else if (encoding === "identity") await pipeline(body, collect, { signal });
   else {
     body.on("error", () => undefined).destroy();
     throw new DownloadError(`${shown(url)} comes in an encoding that nobody asked for (${encoding})`);

@@ -12,6 +12,9 @@ export interface Installed {
   readonly requires: readonly Requirement[];
 }
 
+/** About what a guest may have written. */
+const mostNotes = 5;
+
 /**
  * Reads what a sandbox says that it has. What cannot be read is told and left out: a guest may have written it.
  * @param asked Packages that are to be chosen anew; as if they were not there.
@@ -22,19 +25,25 @@ export async function readInstalled(
   budget: Budget,
   onNote: (message: string) => void,
 ): Promise<Map<string, Installed>> {
+  let notes = 0;
+  const note = (message: string) => {
+    notes += 1;
+    if (notes <= mostNotes) onNote(message);
+  };
   const installed = new Map<string, Installed>();
   for (const [name, { version: text, requires }] of present) {
     const version = parseVersion(text);
-    if (!version) onNote(`${name} in the sandbox has the version ${JSON.stringify(text)}, which is none: ignored`);
+    if (!version) note(`${name} in the sandbox has the version ${JSON.stringify(text)}, which is none: ignored`);
     if (!version || asked.has(name)) continue;
     const read: Requirement[] = [];
     for (const each of requires) {
       await budget.countText(each);
-      const requirement = readRequirement(name, each, onNote);
+      const requirement = readRequirement(name, each, note);
       if (requirement) read.push(requirement);
     }
     installed.set(name, { version, requires: read });
   }
+  if (notes > mostNotes) onNote(`and ${notes - mostNotes} more such things in the sandbox: ignored`);
   return installed;
 }
 

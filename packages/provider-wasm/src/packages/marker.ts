@@ -1,3 +1,4 @@
+import { brief } from "./brief.js";
 import { parseSpecifiers, satisfies } from "./specifier.js";
 import { parseVersion } from "./version.js";
 
@@ -52,7 +53,7 @@ export function wasmEnvironment(python: string): MarkerEnvironment {
 export function parseMarker(text: string): Marker {
   const tokens = tokensOf(text);
   const marker = parseOr(tokens, 0);
-  if (tokens.length > 0) throw new SyntaxError(`marker "${text}": "${tokens[0]}" is one too many`);
+  if (tokens.length > 0) throw new SyntaxError(`marker "${brief(text)}": "${brief(tokens[0] ?? "")}" is one too many`);
   return marker;
 }
 
@@ -61,7 +62,7 @@ function tokensOf(text: string): string[] {
   token.lastIndex = 0;
   while (token.lastIndex < text.trimEnd().length) {
     const match = token.exec(text);
-    if (!match) throw new SyntaxError(`"${text}" is no marker`);
+    if (!match) throw new SyntaxError(`"${brief(text)}" is no marker`);
     found.push((match[1] ?? "").replace(/\s+/g, " "));
   }
   return found;
@@ -106,7 +107,7 @@ interface Operand {
 function parseComparison(tokens: string[]): Marker {
   const left = parseOperand(tokens.shift());
   const operator = tokens.shift() ?? "";
-  if (!operators.has(operator)) throw new SyntaxError(`"${operator}" compares nothing in a marker`);
+  if (!operators.has(operator)) throw new SyntaxError(`"${brief(operator)}" compares nothing in a marker`);
   const right = parseOperand(tokens.shift());
   const about = left.variable ?? right.variable ?? "";
   if (operator === "~=" && !isAboutVersions(about, left, right)) {
@@ -119,7 +120,7 @@ function parseOperand(text = ""): Operand {
   if (/^["']/.test(text)) return { text: text.slice(1, -1), valueIn: () => text.slice(1, -1) };
   // Older metadata writes `os.name` and `python_implementation`.
   const variable = text === "python_implementation" ? "platform_python_implementation" : text.replaceAll(".", "_");
-  if (!variables.has(variable)) throw new SyntaxError(`"${text}" is no variable of markers`);
+  if (!variables.has(variable)) throw new SyntaxError(`"${brief(text)}" is no variable of markers`);
   return { variable, valueIn: (environment) => environment[variable] ?? "" };
 }
 

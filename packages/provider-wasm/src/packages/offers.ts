@@ -1,4 +1,5 @@
 import type { SandboxError } from "@sandkit/core";
+import { brief } from "./brief.js";
 import type { Budget } from "./budget.js";
 import type { Candidate, Found, Needs, Source } from "./candidate.js";
 import { type Demand, describeDemand } from "./demand.js";
@@ -93,10 +94,15 @@ export class Offers {
     if (versions.length === 0) {
       const unfit = found.flatMap((each) => each.unfit);
       const wanted = `no wheel for WebAssembly (${describeTarget(target)})`;
-      return packageError("INVALID", name, `${wanted}: found only ${named(unfit.toReversed())}${note}`);
+      const instead = unfit.length > 0 ? `found only ${named(unfit.toReversed().map(brief))}` : "no files are listed";
+      return packageError("INVALID", name, `${wanted}: ${instead}${note}`);
     }
     const what = demands.length > 1 ? "versions conflict" : "no version fits";
-    return packageError("INVALID", name, `${what}: ${texts}; there are ${named([...new Set(versions)])}${note}`);
+    return packageError(
+      "INVALID",
+      name,
+      `${what}: ${texts}; there are ${named([...new Set(versions)].map(brief))}${note}`,
+    );
   }
 
   async *#accepted({ candidates }: Found, demands: readonly Demand[], onExcluded?: (demand: Demand) => void) {

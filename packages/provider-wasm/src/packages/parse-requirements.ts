@@ -1,4 +1,5 @@
 import { refusal } from "../errors.js";
+import { brief } from "./brief.js";
 import { parseRequirement, type Requirement } from "./requirement.js";
 
 const mostRequirements = 200;
@@ -13,7 +14,7 @@ export function parseRequirements(texts: readonly string[]): Requirement[] {
       return parseRequirement(text);
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      throw refusal("INVALID", `package ${JSON.stringify(text)}: ${error.message}`, "packages");
+      throw refusal("INVALID", `package ${JSON.stringify(brief(text))}: ${error.message}`, "packages");
     }
   });
 }

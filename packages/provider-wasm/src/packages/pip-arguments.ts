@@ -1,3 +1,5 @@
+import { brief } from "./brief.js";
+
 /** A command line of `pip` that cannot be honoured; the message says which part, and why. */
 export class PipUsageError extends Error {}
 
@@ -116,7 +118,11 @@ export function parseArguments(command: string, args: readonly string[]): PipArg
     const value = option.endsWith("value") ? (attached ?? rest.pop()) : undefined;
     if (option.endsWith("value") && value === undefined) throw new PipUsageError(`${written} needs a value`);
     if (option === "flag") flags.add(name);
-    if (option === "value") values.set(name, [...(values.get(name) ?? []), value ?? ""]);
+    if (option === "value") {
+      const own = values.get(name) ?? [];
+      own.push(value ?? "");
+      values.set(name, own);
+    }
     if (option.startsWith("vain")) warnings.push(`${written} has no effect: the host fetches packages in its own way`);
   }
   return { words, flags, values, warnings };
@@ -139,11 +145,6 @@ function separated(word: string, names: Options["names"], letters: Options["lett
     return end + 1 < word.length ? [...before, word.slice(end + 1)] : before;
   }
   return Array.from(word.slice(1), (letter) => `-${letter}`);
-}
-
-/** As much of what a guest has written as a message takes. */
-export function brief(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }
 
 function all<Kind extends Option>(option: Kind, ...names: readonly string[]): Record<string, Kind> {

@@ -1,8 +1,11 @@
 import { posix } from "node:path";
-import { brief, PipUsageError } from "./pip-arguments.js";
+import { brief } from "./brief.js";
+import { PipUsageError } from "./pip-arguments.js";
 
 /** What one command may ask for. Guests choose the arguments and write the files: both are bounded before they are read. */
 const [mostFiles, mostRequirements] = [10, 200];
+/** Of one requirement with its conditions, in characters. */
+const longestLine = 10_000;
 
 /** The requirements of a command line: its own words, and those of files. @throws PipUsageError */
 export async function collectRequirements(
@@ -22,8 +25,10 @@ export async function collectRequirements(
     // What is added to a set while it is walked is walked too.
     if (seen.size > mostFiles) throw new PipUsageError(`more than ${mostFiles} files of requirements`);
     for (const line of linesOf(await readText(file))) {
-      const [, nested] = /^(?:-r|--requirement)[\s=]*(\S.*)$/.exec(line) ?? [];
-      if (nested !== undefined) seen.add(nested.startsWith("/") ? nested : posix.join(posix.dirname(file), nested));
+      if (line.length > longestLine)
+        throw new PipUsageError(`${file}: ${brief(line)}: a line is longer than ${longestLine} characters`);
+      const nested = nestedFile(line);
+      if (nested !== "") seen.add(nested.startsWith("/") ? nested : posix.join(posix.dirname(file), nested));
       else if (/^-|\s--?[a-z]/.test(line)) throw new PipUsageError(`${file}: ${brief(line)}: no options but -r here`);
       else add(line);
       if (seen.size > mostFiles) break;
@@ -37,7 +42,19 @@ function linesOf(text: string): string[] {
     .replace(/^\ufeff/, "")
     .replace(/\\\r?\n/g, "")
     .split(/\r?\n/);
-  return lines.map((line) => line.replace(/(?:^|\s)#.*$/, "").trim()).filter((line) => line !== "");
+  return lines.map((line) => withoutComment(line).trim()).filter((line) => line !== "");
+}
+
+/** Searched and cut, as an expression for the whole would try each `#` anew. */
+function withoutComment(line: string): string {
+  const start = line.search(/(?:^|\s)#/);
+  return start < 0 ? line : line.slice(0, start);
+}
+
+/** The file that a line names in place of a requirement; empty where it names none. */
+function nestedFile(line: string): string {
+  const [option = ""] = /^(?:-r|--requirement)[\s=]*/.exec(line) ?? [];
+  return option === "" ? "" : line.slice(option.length);
 }
 
 /** Packages have names; what people give in their place is a file, a directory or an address. */

@@ -1,5 +1,6 @@
 import type { InstalledRecord } from "../protocol.js";
 import type { MarkerEnvironment } from "./marker.js";
+import { Pace } from "./pace.js";
 import { PipUsageError } from "./pip-arguments.js";
 import { appliesTo, normalizeName, parseRequirement, type Requirement } from "./requirement.js";
 import { satisfies } from "./specifier.js";
@@ -32,12 +33,13 @@ function columns(packages: Packages): string {
 }
 
 /** The text of `pip show` for these names, and those that are not there. */
-export function showText(
+export async function showText(
   packages: Packages,
   names: readonly string[],
   environment: MarkerEnvironment,
-): { text: string; missing: string[] } {
-  const needs = new Map(packages.map((each) => [each, new Set(needsOf(each, environment).map(({ name }) => name))]));
+): Promise<{ text: string; missing: string[] }> {
+  const all = await needsOf(packages, environment);
+  const needs = new Map(packages.map((each) => [each, new Set(all.get(each)?.map(({ name }) => name))]));
   const titles = new Map(packages.map(({ name, title }) => [name, title]));
   const missing: string[] = [];
   const parts = names.flatMap((asked) => {
@@ -57,31 +59,47 @@ export function showText(
 }
 
 /** What `pip check` finds: needs that are not met. */
-export function brokenNeeds(packages: Packages, environment: MarkerEnvironment): string[] {
+export async function brokenNeeds(packages: Packages, environment: MarkerEnvironment): Promise<string[]> {
+  const needs = await needsOf(packages, environment);
   const byName = new Map(packages.map((each) => [each.name, each]));
   return byTitle(packages).flatMap((each) =>
-    needsOf(each, environment).flatMap((need) => {
+    (needs.get(each) ?? []).flatMap((need) => {
       const there = byName.get(need.name);
       const version = there && parseVersion(there.version);
       if (!there) return [`${each.title} ${each.version} requires ${need.name}, which is not installed.`];
       if (version && satisfies(version, need.specifiers)) return [];
-      const wanted = need.text.replace(/\s*;.*$/s, "");
+      const wanted = (need.text.split(";", 1)[0] ?? "").trimEnd();
       return [`${each.title} ${each.version} has requirement ${wanted}, but you have ${there.title} ${there.version}.`];
     }),
   );
 }
 
-/** What a package needs without extras, as far as it can be read: installing tells of the rest. */
-function needsOf({ requires }: InstalledRecord, environment: MarkerEnvironment): Requirement[] {
-  return requires.flatMap((text) => {
-    try {
-      const requirement = parseRequirement(text);
-      return appliesTo(requirement, environment) ? [requirement] : [];
-    } catch (error) {
-      if (error instanceof SyntaxError) return [];
-      throw error;
+/** What packages need without extras, as far as it can be read: installing tells of the rest. */
+async function needsOf(
+  packages: Packages,
+  environment: MarkerEnvironment,
+): Promise<ReadonlyMap<InstalledRecord, readonly Requirement[]>> {
+  const pace = new Pace();
+  const needs = new Map<InstalledRecord, Requirement[]>();
+  for (const each of packages) {
+    const own: Requirement[] = [];
+    for (const text of each.requires) {
+      await pace.next();
+      const requirement = readRequirement(text);
+      if (requirement && appliesTo(requirement, environment)) own.push(requirement);
     }
-  });
+    needs.set(each, own);
+  }
+  return needs;
+}
+
+function readRequirement(text: string): Requirement | undefined {
+  try {
+    return parseRequirement(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 function byTitle(packages: Packages): Packages {

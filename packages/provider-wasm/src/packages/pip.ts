@@ -1,6 +1,7 @@
 import { messageOf, SandboxError } from "@sandkit/core";
 import type { InstalledRecord, OutputStream } from "../protocol.js";
-import { brief, type PipArguments, PipUsageError, parseArguments, splitCommand } from "./pip-arguments.js";
+import { brief } from "./brief.js";
+import { type PipArguments, PipUsageError, parseArguments, splitCommand } from "./pip-arguments.js";
 import { collectRequirements } from "./pip-requirements.js";
 import { brokenNeeds, listText, showText } from "./pip-tell.js";
 import { normalizeName } from "./requirement.js";
@@ -116,14 +117,14 @@ async function freeze({ words }: PipArguments, context: PipContext): Promise<num
 async function show({ words }: PipArguments, context: PipContext): Promise<number> {
   if (words.length === 0) throw new PipUsageError("pip show needs a package");
   if (words.length > mostShown) throw new PipUsageError(`pip show takes ${mostShown} names at the most`);
-  const { text, missing } = showText(await installed(context), words, await context.packages.environment());
+  const { text, missing } = await showText(await installed(context), words, await context.packages.environment());
   if (missing.length > 0) warn([`Package(s) not found: ${missing.map(brief).join(", ")}`], context);
   context.write("stdout", text);
   return text === "" ? 1 : 0;
 }
 
 async function check(_: PipArguments, context: PipContext): Promise<number> {
-  const broken = brokenNeeds(await installed(context), await context.packages.environment());
+  const broken = await brokenNeeds(await installed(context), await context.packages.environment());
   const lines = broken.length > 0 ? broken : ["No broken requirements found."];
   context.write("stdout", `${lines.join("\n")}\n`);
   return broken.length > 0 ? 1 : 0;

@@ -1,3 +1,4 @@
+import { brief } from "./brief.js";
 import { type Marker, type MarkerEnvironment, parseMarker } from "./marker.js";
 import { parseSpecifiers, type Specifier } from "./specifier.js";
 
@@ -50,8 +51,4 @@ export function appliesTo(
 ): boolean {
   if (!marker) return true;
   return ["", ...extras].some((extra) => marker({ ...environment, extra }));
-}
-
-function brief(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

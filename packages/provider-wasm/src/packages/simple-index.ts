@@ -1,3 +1,4 @@
+import { setImmediate as othersFirst } from "node:timers/promises";
 import { Parser } from "htmlparser2";
 import { DownloadError } from "./download-error.js";
 import { downloadFailure, packageError } from "./errors.js";
@@ -17,7 +18,14 @@ export interface IndexFile {
   readonly yanked: boolean;
 }
 
-const largestPage = 32 * 1024 * 1024;
+const largestPage = 8 * 1024 * 1024;
+const mostFiles = 20_000;
+/** In bytes, as file systems have it; what is longer is no wheel that anybody could keep. */
+const longestFilename = 255;
+/** Elements within one another, of which the parser walks the whole pile. */
+const deepest = 100;
+/** Characters that are parsed before others have their turn. */
+const pieceLength = 64 * 1024;
 const accept =
   "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1, application/json;q=0.1";
 const hash = /^[0-9a-f]{64}$/;
@@ -27,7 +35,7 @@ export async function filesOf(fetcher: Fetcher, indexUrl: URL, name: string): Pr
   const page = new URL(`${name}/`, withSlash(indexUrl));
   try {
     const { url, contentType, bytes } = await fetcher.get(page, largestPage, accept);
-    return /json/.test(contentType) ? fromJson(bytes.toString(), url) : fromHtml(bytes.toString(), url);
+    return /json/.test(contentType) ? fromJson(bytes.toString(), url) : await fromHtml(bytes.toString(), url);
   } catch (error) {
     if (error instanceof DownloadError && (error.status === 404 || error.status === 410)) return undefined;
     if (error instanceof DownloadError) throw downloadFailure(name, error);
@@ -43,9 +51,10 @@ function fromJson(text: string, page: URL): IndexFile[] {
   const answer: unknown = JSON.parse(text);
   const files = isObject(answer) ? answer.files : undefined;
   if (!Array.isArray(files)) throw new SyntaxError("it lists no files");
+  if (files.length > mostFiles) throw tooMany();
   return files.filter(isObject).flatMap((file) => {
     const { filename, yanked } = file;
-    if (typeof filename !== "string") return [];
+    if (typeof filename !== "string" || isTooLong(filename)) return [];
     return [
       {
         filename,
@@ -79,24 +88,43 @@ function addressOf(text: unknown, base: URL): URL | undefined {
     : undefined;
 }
 
-function fromHtml(text: string, page: URL): IndexFile[] {
+async function fromHtml(text: string, page: URL): Promise<IndexFile[]> {
   const files: IndexFile[] = [];
   let base: URL | undefined;
+  let depth = 0;
   const parser = new Parser({
     onopentag(tag, attributes) {
+      depth += 1;
+      if (depth > deepest) throw new SyntaxError(`more than ${deepest} of its elements are open at once`);
       if (tag === "base") base ??= addressOf(attributes.href, page);
       const url = tag === "a" ? addressOf(attributes.href, base ?? page) : undefined;
       const file = url && fileAt(url, attributes);
       if (file) files.push(file);
+      if (files.length > mostFiles) throw tooMany();
+    },
+    onclosetag() {
+      depth -= 1;
     },
   });
-  parser.end(text);
+  for (let at = 0; at < text.length; at += pieceLength) {
+    parser.write(text.slice(at, at + pieceLength));
+    await othersFirst();
+  }
+  parser.end();
   return files;
+}
+
+function tooMany(): SyntaxError {
+  return new SyntaxError(`it lists more than ${mostFiles} files`);
+}
+
+function isTooLong(filename: string): boolean {
+  return Buffer.byteLength(filename) > longestFilename;
 }
 
 function fileAt(url: URL, attributes: Readonly<Record<string, string>>): IndexFile | undefined {
   const filename = lastName(url);
-  if (filename === undefined) return undefined;
+  if (filename === undefined || isTooLong(filename)) return undefined;
   const [, sha256] = /^#sha256=([0-9a-f]{64})\b/.exec(url.hash) ?? [];
   const metadata = attributes["data-core-metadata"] ?? attributes["data-dist-info-metadata"] ?? "";
   const [, metadataSha256] = /^sha256=([0-9a-f]{64})$/.exec(metadata) ?? [];

@@ -3,6 +3,7 @@ import { sha256Of } from "./cache.js";
 import type { Candidate, Found, Source } from "./candidate.js";
 import { packageError } from "./errors.js";
 import type { Fetcher } from "./fetcher.js";
+import { Pace } from "./pace.js";
 import type { Pin } from "./pin.js";
 import type { LockedPackage, PyodideLock } from "./pyodide-lock.js";
 import { parseRequirement } from "./requirement.js";
@@ -27,14 +28,11 @@ export function directorySource(directory: string, target: WheelTarget, fetcher:
       const candidates = fitting.map((wheel) => {
         const { filename, path, version } = wheel;
         const pin: Pin = { kind: "wheel", name, version: version.text, filename, origin: { from: "directory", path } };
-        return {
-          candidate: fromWheel(pin, version, false, fetcher),
-          fit: wheelFit(filename, target),
-          build: wheel.build,
-        };
+        const fit = wheelFit(filename, target);
+        return { candidate: fromWheel(pin, version, false, fetcher), version, fit, build: wheel.build };
       });
       const unfit = wheels.filter((wheel) => !fitting.includes(wheel)).map(({ filename }) => filename);
-      return { candidates: best(candidates), known: wheels.length > 0, unfit };
+      return { candidates: best(candidates).map(({ candidate }) => candidate), known: wheels.length > 0, unfit };
     },
   };
 }
@@ -72,16 +70,23 @@ export function indexSource(indexUrl: URL, target: WheelTarget, fetcher: Fetcher
     async find(name) {
       const files = await filesOf(fetcher, indexUrl, name);
       if (!files) return nothing;
-      const candidates = files.flatMap((file) => {
+      const pace = new Pace();
+      const wheels: (Ranked & { readonly file: IndexFile; readonly url: URL; readonly wheel: WheelName })[] = [];
+      const unfit: string[] = [];
+      for (const file of files) {
+        await pace.next();
         const fit = wheelFit(file.filename, target);
         const wheel = fit > 0 && fits(file) ? parseWheelName(file.filename) : undefined;
         const url = wheel?.name === name ? file.url() : undefined;
-        if (!wheel || !url) return [];
-        return [{ candidate: fromIndex(file, url, wheel, fetcher), fit, build: wheel.build }];
-      });
-      const taken = new Set(candidates.map(({ candidate }) => candidate.pin.filename));
-      const unfit = files.map(({ filename }) => filename).filter((filename) => !taken.has(filename));
-      return { candidates: best(candidates), known: true, unfit };
+        if (wheel && url) wheels.push({ file, url, wheel, fit, version: wheel.version, build: wheel.build });
+        else unfit.push(file.filename);
+      }
+      const chosen = await newest(wheels, pace);
+      return {
+        candidates: chosen.map(({ file, url, wheel }) => fromIndex(file, url, wheel, fetcher)),
+        known: true,
+        unfit,
+      };
     },
   };
 }
@@ -99,9 +104,9 @@ function fromIndex(file: IndexFile, url: URL, { name, version }: WheelName, fetc
   };
   const whole = fromWheel(pin, version, yanked, fetcher);
   if (metadataSha256 === undefined) return whole;
-  const beside = new URL(url);
-  beside.pathname += ".metadata";
   const needs = async () => {
+    const beside = new URL(url);
+    beside.pathname += ".metadata";
     const bytes = await fetcher.getFor(name, beside, largestMetadata);
     if (sha256Of(bytes) === metadataSha256) return readable(pin, () => parseMetadata(bytes.toString()));
     throw packageError("TRANSPORT", name, `the metadata of ${filename} does not have the hash that the index gives`);
@@ -128,9 +133,12 @@ export function readable<Result>({ name, filename }: Pin, read: () => Result): R
   }
 }
 
+/** On the Python, in characters. Longer ones are taken as those that cannot be read. */
+const longestConditions = 500;
+
 function acceptsPython(conditions: string | undefined, python: string): boolean {
   const version = parseVersion(python);
-  if (!conditions || !version) return true;
+  if (!conditions || !version || conditions.length > longestConditions) return true;
   try {
     return satisfies(version, parseSpecifiers(conditions));
   } catch (error) {
@@ -141,18 +149,30 @@ function acceptsPython(conditions: string | undefined, python: string): boolean 
 }
 
 interface Ranked {
-  readonly candidate: Candidate;
+  readonly version: Version;
   readonly fit: number;
   readonly build: number;
 }
 
 /** The newest version first, and of one version the archive that fits best. */
-function best(ranked: readonly Ranked[]): Candidate[] {
-  const sorted = ranked.toSorted(
-    (a, b) => compareVersions(b.candidate.version, a.candidate.version) || b.fit - a.fit || b.build - a.build,
-  );
-  return sorted.flatMap(({ candidate }, place) => {
-    const before = sorted[place - 1]?.candidate;
-    return before && compareVersions(before.version, candidate.version) === 0 ? [] : [candidate];
+function best<Each extends Ranked>(ranked: readonly Each[]): Each[] {
+  const sorted = ranked.toSorted((a, b) => compareVersions(b.version, a.version) || b.fit - a.fit || b.build - a.build);
+  return sorted.filter(({ version }, place) => {
+    const before = sorted[place - 1];
+    return !before || compareVersions(before.version, version) !== 0;
   });
+}
+
+/** That are looked at of one package: nobody has as many. */
+const mostVersions = 2000;
+const piece = 500;
+
+/** The best of many, chosen piece by piece so that others have their turn. */
+async function newest<Each extends Ranked>(ranked: readonly Each[], pace: Pace): Promise<Each[]> {
+  let kept: Each[] = [];
+  for (let at = 0; at < ranked.length; at += piece) {
+    await pace.next();
+    kept = best([...kept, ...ranked.slice(at, at + piece)]).slice(0, mostVersions);
+  }
+  return kept;
 }

@@ -1,3 +1,4 @@
+import { brief } from "./brief.js";
 import {
   comparePublic,
   compareReleases,
@@ -33,7 +34,7 @@ export function satisfies(version: Version, specifiers: readonly Specifier[]): b
 function parseSpecifier(text: string): Specifier {
   const match = /^(===|~=|==|!=|<=|>=|<|>)\s*(\S+)$/.exec(text);
   const [, operator = "", written = ""] = match ?? [];
-  if (!match) throw new SyntaxError(`"${text}" is no condition on a version`);
+  if (!match) throw new SyntaxError(`"${brief(text)}" is no condition on a version`);
   if (operator === "===") {
     const exactly = written.toLowerCase();
     return {
@@ -44,9 +45,9 @@ function parseSpecifier(text: string): Specifier {
   }
   const isPrefix = written.endsWith(".*");
   const version = parseVersion(isPrefix ? written.slice(0, -2) : written);
-  if (!version) throw new SyntaxError(`"${text}": "${written}" is no version`);
+  if (!version) throw new SyntaxError(`"${brief(text)}": "${brief(written)}" is no version`);
   const accepts = isPrefix ? prefixCondition(operator, version) : condition(operator, version);
-  if (!accepts) throw new SyntaxError(`"${text}": that version cannot stand after ${operator}`);
+  if (!accepts) throw new SyntaxError(`"${brief(text)}": that version cannot stand after ${operator}`);
   return { text: operator + written, namesPrerelease: operator !== "!=" && isPrerelease(version), accepts };
 }
 

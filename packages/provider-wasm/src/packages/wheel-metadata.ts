@@ -15,16 +15,20 @@ export interface WheelMetadata {
 /** Of one package: each may cost a request. */
 const mostRequirements = 1000;
 const longestMetadata = 4 * 1024 * 1024;
+/** On the Python, in characters. */
+const longestConditions = 2000;
 
 /** Reads the text of a `METADATA` file. @throws BadArchive naming the line that is wrong */
 export function parseMetadata(text: string): WheelMetadata {
   const valuesOf = metadataFields(text);
   const requires = valuesOf("requires-dist");
   if (requires.length > mostRequirements) throw new BadArchive(`needs ${requires.length} others`);
+  const [python = ""] = valuesOf("requires-python");
+  if (python.length > longestConditions) throw new BadArchive("has too long a condition on its Python");
   try {
     return {
       requires: requires.map(parseRequirement),
-      python: parseSpecifiers(valuesOf("requires-python")[0] ?? ""),
+      python: parseSpecifiers(python),
       extras: valuesOf("provides-extra").map(normalizeName),
     };
   } catch (error) {
@@ -33,12 +37,18 @@ export function parseMetadata(text: string): WheelMetadata {
   }
 }
 
-/** The fields of a `METADATA` file: gives the values of one, whose name is in lower case. */
-export function metadataFields(text: string): (name: string) => string[] {
+/** Of a `METADATA` file, those that anybody here asks for. */
+const fieldNames = ["name", "summary", "requires-dist", "requires-python", "provides-extra"] as const;
+const field = new RegExp(`(?:^|\\n)(${fieldNames.join("|")}):([^\\n]*)`, "gi");
+
+/** The fields of a `METADATA` file: gives the values of one. */
+export function metadataFields(text: string): (name: (typeof fieldNames)[number]) => readonly string[] {
   const [head = ""] = text.replaceAll("\r\n", "\n").split("\n\n", 1);
-  const fields = head.replace(/\n[ \t]+/g, " ").split("\n");
-  return (name) =>
-    fields.flatMap((line) => (line.toLowerCase().startsWith(`${name}:`) ? [line.slice(name.length + 1).trim()] : []));
+  const values = new Map<string, string[]>(fieldNames.map((name) => [name, []]));
+  for (const [, name = "", value = ""] of head.replace(/\n[ \t]+/g, " ").matchAll(field)) {
+    values.get(name.toLowerCase())?.push(value.trim());
+  }
+  return (name) => values.get(name) ?? [];
 }
 
 /** Reads the metadata out of a wheel of this name and version. @throws BadArchive */

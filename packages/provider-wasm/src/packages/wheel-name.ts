@@ -16,8 +16,8 @@ export interface WheelTarget {
   readonly platform: string;
 }
 
-/** Of one wheel: its name multiplies them. */
-const mostTags = 1000;
+/** In bytes, as file systems have it. */
+const longestName = 255;
 
 /** Undefined for what is no name of a wheel. */
 export function parseWheelName(filename: string): WheelName | undefined {
@@ -30,18 +30,21 @@ export function parseWheelName(filename: string): WheelName | undefined {
 
 /** How well a wheel fits: the higher the better, 0 when it does not. Compiled ones go before plain Python. */
 export function wheelFit(filename: string, target: WheelTarget): number {
-  const [pythons = [], abis = [], platforms = []] = partsOf(filename)
+  const [pythons, abis, platforms] = partsOf(filename)
     .slice(-3)
-    .map((set) => set.split("."));
-  if (pythons.length * abis.length * platforms.length > mostTags) return 0;
-  const ranks = ranksOf(target);
-  const tags = pythons.flatMap((python) => abis.flatMap((abi) => platforms.map((at) => `${python}-${abi}-${at}`)));
-  return Math.max(0, ...tags.map((tag) => ranks.get(tag) ?? 0));
+    .map((set) => new Set(set.split(".")));
+  const tags = tagsFor(target);
+  // Never the product of the sets: a name of moderate length would multiply to millions.
+  const place = tags.findIndex(
+    ([python, abi, platform]) => pythons?.has(python) && abis?.has(abi) && platforms?.has(platform),
+  );
+  return place < 0 ? 0 : tags.length - place;
 }
 
 /** Name, version, perhaps a build, and the three sets of tags; nothing for what is no name of a wheel. */
 function partsOf(filename: string): string[] {
-  const parts = filename.endsWith(".whl") ? filename.slice(0, -".whl".length).split("-") : [];
+  const isName = filename.endsWith(".whl") && Buffer.byteLength(filename) <= longestName;
+  const parts = isName ? filename.slice(0, -".whl".length).split("-") : [];
   return parts.length === 5 || parts.length === 6 ? parts : [];
 }
 
@@ -50,31 +53,32 @@ export function describeTarget({ python, platform }: WheelTarget): string {
   return `py3-none-any or cp${shortVersion(python).join("")}-…-${platform}`;
 }
 
-const known = new Map<string, ReadonlyMap<string, number>>();
+type Tag = readonly [python: string, abi: string, platform: string];
 
-/** By tag; made once for a target, as pages of indexes are long. */
-function ranksOf(target: WheelTarget): ReadonlyMap<string, number> {
+const known = new Map<string, readonly Tag[]>();
+
+/** Made once for a target, as pages of indexes are long. */
+function tagsFor(target: WheelTarget): readonly Tag[] {
   const key = `${target.python} ${target.platform}`;
-  const tags = known.has(key) ? [] : tagsOf(target);
-  const ranks = known.get(key) ?? new Map(tags.map((tag, place) => [tag, tags.length - place]));
-  known.set(key, ranks);
-  return ranks;
+  const tags = known.get(key) ?? tagsOf(target);
+  known.set(key, tags);
+  return tags;
 }
 
 /** From the best to the last. */
-function tagsOf({ python, platform }: WheelTarget): string[] {
+function tagsOf({ python, platform }: WheelTarget): Tag[] {
   const [major, minor] = shortVersion(python);
   const earlier = Array.from({ length: minor + 1 }, (_, index) => minor - index);
   const own = `cp${major}${minor}`;
   return [
-    `${own}-${own}-${platform}`,
-    ...earlier.map((each) => `cp${major}${each}-abi3-${platform}`),
-    `${own}-none-${platform}`,
-    ...earlier.map((each) => `py${major}${each}-none-${platform}`),
-    `py${major}-none-${platform}`,
-    `${own}-none-any`,
-    ...earlier.map((each) => `py${major}${each}-none-any`),
-    `py${major}-none-any`,
+    [own, own, platform],
+    ...earlier.map((each): Tag => [`cp${major}${each}`, "abi3", platform]),
+    [own, "none", platform],
+    ...earlier.map((each): Tag => [`py${major}${each}`, "none", platform]),
+    [`py${major}`, "none", platform],
+    [own, "none", "any"],
+    ...earlier.map((each): Tag => [`py${major}${each}`, "none", "any"]),
+    [`py${major}`, "none", "any"],
   ];
 }
 

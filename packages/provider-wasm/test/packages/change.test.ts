@@ -79,6 +79,34 @@ describe("a package that is removed", () => {
     expect(box.read("/workspace/mine")).toBe("x");
     expect(() => box.read(`${site}/leaf.py`)).toThrow("ENOENT");
   });
+
+  it("takes its empty directories along, among many others, and whatever has the names that it needs", () => {
+    const box = new Box();
+    const paths = Array.from({ length: 600 }, (_, number) => `deep/${number % 2}/${number}/x.py`);
+    const own = `${site}/many-1.0.dist-info`;
+    box.write(`${own}/METADATA`, "Name: many\n\n");
+    box.write(`${own}/RECORD`, paths.map((path) => `${path},,\n`).join(""));
+    for (const path of paths) box.write(`${site}/${path}`, "");
+    for (let number = 1; number <= 300; number += 1) box.write(`${site}/${"~".repeat(Math.min(number, 250))}`, "");
+    box.write(`${site}/~1`, "kept");
+    expect(box.change(["many"])).toEqual(["many"]);
+    expect(box.all().filter((line) => /deep|many/.test(line))).toEqual([]);
+    expect(box.read(`${site}/~1`)).toBe("kept");
+  });
+
+  it("stays where its record is longer than anybody's, also by links", () => {
+    const box = new Box();
+    const record = "/tmp/record";
+    box.write(`${site}/a`, "kept");
+    box.write(record, "a,\n".repeat(20_000));
+    for (let number = 1; number < 10; number += 1) box.host.symlink(record, `${site}/p-${number}.dist-info/RECORD`);
+    const before = [box.all(), box.files.quota.used];
+    expect(() => box.change(["p"])).toThrow("EOVERFLOW: the record of a package");
+    expect([box.all(), box.files.quota.used]).toEqual(before);
+    for (let number = 2; number < 10; number += 1) box.host.remove(`${site}/p-${number}.dist-info`, true);
+    expect(box.change(["p"])).toEqual(["p"]);
+    expect(box.all().filter((line) => /\/(?:a|p-1.*) /.test(line))).toEqual([]);
+  });
 });
 
 describe("an upgrade", () => {
@@ -166,7 +194,28 @@ describe("what a sandbox says that it has", () => {
       "liar 1.0",
     ]);
     expect(packages[3]?.summary.length).toBe(500);
-    expect(warnings).toEqual(["none: its METADATA is not there", "long: its METADATA is too long"]);
+    expect(packages[2]?.requires).toEqual([]);
+    expect(warnings).toEqual([
+      "none: its METADATA is not there",
+      "long: its METADATA is too long",
+      "greedy: what it needs is too much to be looked at",
+    ]);
+  });
+
+  it("is bounded in all, also where links make much of little", () => {
+    const box = new Box();
+    const [needy, long] = [`${site}/p0-1.dist-info/METADATA`, `${site}/q0-1.dist-info/METADATA`];
+    box.write(needy, `${"Requires-Dist:\n".repeat(900)}\n`);
+    box.write(long, `Summary: long\n${"a\n".repeat(60_000)}\n\n`);
+    for (let number = 1; number < 200; number += 1) {
+      box.host.symlink(needy, `${site}/p${number}-1.dist-info/METADATA`);
+      box.host.symlink(long, `${site}/q${number}-1.dist-info/METADATA`);
+    }
+    const { packages, warnings } = installedPackages(box.files);
+    expect(packages).toHaveLength(400);
+    expect(packages.filter(({ requires }) => requires.length > 0)).toHaveLength(18);
+    expect(packages.filter(({ summary }) => summary === "long").length).toBeLessThan(140);
+    expect(warnings).toHaveLength(20);
   });
 });
 

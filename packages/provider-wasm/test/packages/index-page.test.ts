@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PackageInstaller } from "../../src/packages/installer.js";
 import { LocalIndex } from "./local-index.js";
 import { makeWheel } from "./make-wheel.js";
@@ -41,5 +42,64 @@ it.each(["null", "{", "[]", '{"files": 1}'])("a page of JSON that is %s is named
   await expect(choose("application/json", page)).rejects.toMatchObject({
     code: "UNAVAILABLE",
     message: expect.stringMatching(/^package "leaf": .*\/simple\/leaf\/ is no page of an index/),
+  });
+});
+
+describe("a page that is meant to occupy its reader is refused by name", () => {
+  const html = "text/html";
+  it.each([
+    ["deep elements", html, "<b>".repeat(400_000), "more than 100 of its elements are open at once"],
+    ["links that stay open", html, "<a href=x>".repeat(100_000), "more than 100 of its elements are open at once"],
+    ["many links", html, `<a href="a.whl"></a>`.repeat(20_001), "it lists more than 20000 files"],
+    [
+      "many files",
+      "application/json",
+      `{"files":[${Array(20_001).fill("{}").join()}]}`,
+      "it lists more than 20000 files",
+    ],
+    ["deep lists", "application/json", "[".repeat(4_000_000), ""],
+  ])("%s", async (_, type, page, reason) => {
+    await expect(choose(type, page)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining(`/simple/leaf/ is no page of an index: ${reason}`),
+    });
+  });
+
+  it("attributes without end", async () => {
+    const names = Array.from({ length: 200_000 }, (_, number) => `a${number}`).join(" ");
+    expect(await choose(html, `<a ${names}></a><a href="/files/${wheel.filename}${hash()}">leaf</a>`)).toEqual([
+      wheel.filename,
+    ]);
+  });
+
+  it("one that unpacks to more than a page", async () => {
+    const packed = gzipSync(Buffer.alloc(64 * 1024 * 1024));
+    index.answer("/simple/leaf/", (_, response) =>
+      response.writeHead(200, { "content-type": html, "content-encoding": "gzip" }).end(packed),
+    );
+    const installer = new PackageInstaller({ indexUrl: index.url, cacheDir: false }, {});
+    await expect(installer.prepare({ requirements: ["leaf"], network: true })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("larger than 8388608 bytes"),
+    });
+  });
+});
+
+const listed = (filename: string, url = "/files/none") => ({ filename, url, hashes: { sha256: "0".repeat(64) } });
+
+it("of many versions the newest are looked at", async () => {
+  const { filename, sha256 } = wheel;
+  const others = Array.from({ length: 10_000 }, (_, number) => listed(`leaf-0.${number}-py3-none-any.whl`));
+  const good = { filename, url: `/files/${filename}`, hashes: { sha256 } };
+  const page = JSON.stringify({ files: [...others.slice(0, 5000), good, ...others.slice(5000)] });
+  expect(await choose("application/json", page)).toEqual([filename]);
+});
+
+it("names of files are shortened in messages, and none at all where they are too long", async () => {
+  const tags = (count: number) => Array(count).fill("a").join(".");
+  const names = [260, 30].map((count) => `leaf-1-${tags(count)}-${tags(count)}-${tags(count)}.whl`);
+  const page = JSON.stringify({ files: names.map((name) => listed(name)) });
+  await expect(choose("application/json", page)).rejects.toMatchObject({
+    message: expect.stringMatching(/found only leaf-1-[a.-]{93}…$/),
   });
 });

@@ -214,6 +214,15 @@ describe("what is installed", () => {
     expect(await choose(["leaf"], { has, onProgress: (note) => notes.push(note) })).toEqual(["leaf==1.0"]);
     expect(notes.filter((note) => note.endsWith(": ignored"))).toHaveLength(4);
   });
+
+  it("tells little of what cannot be read", async () => {
+    add("leaf==1.0");
+    const notes: string[] = [];
+    const has = { "odd==1.0": Array.from({ length: 1000 }, () => "") };
+    await choose(["leaf"], { has, onProgress: (note) => notes.push(note) });
+    expect(notes.filter((note) => note.endsWith(": ignored"))).toHaveLength(6);
+    expect(notes).toContain("and 995 more such things in the sandbox: ignored");
+  });
 });
 
 it("what a sandbox says that it has costs what it takes to read it", async () => {

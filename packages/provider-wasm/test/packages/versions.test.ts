@@ -3,7 +3,7 @@ import { parseMarker, wasmEnvironment } from "../../src/packages/marker.js";
 import { appliesTo, parseRequirement } from "../../src/packages/requirement.js";
 import { parseSpecifiers, satisfies } from "../../src/packages/specifier.js";
 import { compareVersions, parseVersion, type Version } from "../../src/packages/version.js";
-import { readWheelMetadata } from "../../src/packages/wheel-metadata.js";
+import { parseMetadata, readWheelMetadata } from "../../src/packages/wheel-metadata.js";
 import { parseWheelName, wheelFit } from "../../src/packages/wheel-name.js";
 import { listZip } from "../../src/packages/zip.js";
 import { makeWheel } from "./make-wheel.js";
@@ -136,6 +136,15 @@ describe("a wheel's own word", () => {
     expect(readWheelMetadata(bytes, "foo", "1.0.0").requires.map(({ name }) => name)).toEqual(["bar"]);
     expect(() => readWheelMetadata(bytes, "foo", "1.0.1")).toThrow(/another package/);
   });
+
+  it("is read as people write it, and no longer than anybody needs", () => {
+    const text =
+      "Name: foo\r\nrequires-dist:  bar\r\n  >=1\r\nRequires-Python: >=3\nx\nProvides-Extra: A_b\n\nName: x\n";
+    const { requires, python, extras } = parseMetadata(text);
+    expect([requires.map((each) => each.text), python.length, extras]).toEqual([["bar >=1"], 1, ["a-b"]]);
+    expect(() => parseMetadata(`Requires-Python: ${">=3,".repeat(500_000)}\n\n`)).toThrow("too long a condition");
+    expect(() => parseMetadata(`Requires-Dist: foo ${"x".repeat(1000)}\n\n`)).toThrow(/^.{1,250}$/);
+  });
 });
 
 it("wheels of many files take little longer to read than to list", () => {
@@ -170,10 +179,13 @@ describe("names of wheels", () => {
     ]);
   });
 
-  it("name few things at once", () => {
-    const many = Array.from({ length: 100 }, () => "py3").join(".");
-    expect(fit(`a-1-${many}-none-any.whl`)).toBeGreaterThan(0);
-    expect(fit(`a-1-${many}-${many}-any.whl`)).toBe(0);
+  it("are as long as file systems have them, and never multiplied", () => {
+    const many = Array.from({ length: 30 }, () => "x").join(".");
+    expect(fit(`a-1-${many}.py3-${many}.none-${many}.any.whl`)).toBe(fit("a-1-py3-none-any.whl"));
+    const long = Array.from({ length: 100 }, () => "py3").join(".");
+    expect(fit(`a-1-${long}-none-any.whl`)).toBe(-1);
+    const longest = Array.from({ length: 700 }, () => "a").join(".");
+    expect(fit(`a-1-${longest}-${longest}-${longest}.whl`)).toBe(-1);
   });
 
   it("tell name, version and build", () => {
