@@ -1,11 +1,27 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Whole suites, which take minutes: begun last, they would run alone at the end. */
+const long = /\/(?:[a-z-]*conformance|agent-[a-z]+|mutants)\.test\.ts$/;
+/** Of all others, so many come after each of those, so that not all suites run at the same time. */
+const between = 10;
+
+class SpreadSuites extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const suites = sorted.filter(({ moduleId }) => long.test(moduleId));
+    const others = sorted.filter(({ moduleId }) => !long.test(moduleId));
+    return [...suites.flatMap((suite) => [suite, ...others.splice(0, between)]), ...others];
+  }
+}
 
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // One more than the processors of CI: a test waits for half of its time, and may hold several sandboxes.
+    sequence: { sequencer: SpreadSuites },
+    // One more than the processors of CI: a test waits for a part of its time, and may hold several sandboxes.
     maxWorkers: 3,
     // CI builds, boots and fills containers on two processors: what was late there is tried again, and told as retried.
     retry: process.env.CI ? 2 : 0,
