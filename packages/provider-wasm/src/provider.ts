@@ -9,6 +9,7 @@ import {
 } from "@sandkit/core";
 import { findArtifacts, missingArtifact, pyodideVersion } from "./artifacts.js";
 import { wasmCapabilities } from "./capabilities.js";
+import type { SandboxChild } from "./child-process.js";
 import { Children } from "./children.js";
 import { providerName, refusal } from "./errors.js";
 import { describeRefused, describeWall, findHardening, hardeningFix } from "./hardening/hardening.js";
@@ -65,12 +66,14 @@ export function wasm(options: WasmOptions = {}): Provider {
       signal,
       onProgress,
     });
-    return new WasmSession(sandboxId, workdir, child, capabilities, create, {
+    const packaging = {
       installer,
       network: create.network === "packages",
       diskMiB: disk,
       autoInstall: parsed.data.packages?.autoInstall ?? false,
-    });
+    };
+    const desk = await deskFor(child, create.network);
+    return new WasmSession(sandboxId, workdir, child, capabilities, create, packaging, desk);
   };
   return defineProvider({
     name: providerName,
@@ -82,6 +85,13 @@ export function wasm(options: WasmOptions = {}): Provider {
     check: () => check(parsed.data),
     close: () => children.close(),
   });
+}
+
+/** Loaded for the first sandbox with a network: it, too, brings the whole of TLS along. */
+async function deskFor(child: SandboxChild, network: CreateOptions["network"]) {
+  if (typeof network !== "object") return undefined;
+  const { openDesk } = await import("./network/open-desk.js");
+  return openDesk(child, network.allow);
 }
 
 /** Loaded when the first package is asked for: it brings the whole of TLS along. */

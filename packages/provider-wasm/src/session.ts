@@ -16,8 +16,7 @@ import { providerName } from "./errors.js";
 import { wasmFiles } from "./files.js";
 import { loadCells } from "./javascript-cells.js";
 import { type KernelKind, WasmKernel } from "./kernel.js";
-import { RequestDesk } from "./network/request-desk.js";
-import { SandboxNetwork } from "./network/sandbox-network.js";
+import type { RequestDesk } from "./network/request-desk.js";
 import { brief } from "./packages/brief.js";
 import { type CommandIo, CommandProcess } from "./packages/command-process.js";
 import { type PipContext, runPip } from "./packages/pip.js";
@@ -59,6 +58,7 @@ export class WasmSession implements ProviderSession {
     capabilities: ProviderSession["capabilities"],
     options: CreateOptions,
     { autoInstall, ...supply }: Packaging,
+    desk: RequestDesk | undefined,
   ) {
     this.ref = { provider: providerName, id };
     this.workdir = workdir;
@@ -68,7 +68,7 @@ export class WasmSession implements ProviderSession {
     this.files = wasmFiles(child);
     this.#packages = new SandboxPackages(child, supply);
     this.#autoInstall = autoInstall;
-    this.#desk = openDesk(child, options.network);
+    this.#desk = desk;
     child.onCommand((argv, cwd, signal) => this.#command(argv, cwd, signal));
   }
 
@@ -225,13 +225,4 @@ export class WasmSession implements ProviderSession {
       });
     }
   }
-}
-
-/** Connects the guests of a sandbox with the hosts that its policy lists. */
-function openDesk(child: SandboxChild, network: CreateOptions["network"]): RequestDesk | undefined {
-  if (typeof network !== "object") return undefined;
-  const desk = new RequestDesk(new SandboxNetwork(network.allow), (message) => child.tell(message));
-  child.onRequest((message) => desk.receive(message));
-  void child.exited.then(() => desk.close());
-  return desk;
 }
