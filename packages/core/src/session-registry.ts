@@ -82,15 +82,21 @@ export class SessionRegistry {
     return [...this.#entries.values()].find((entry) => entry.name === name && !entry.tenancy.ended);
   }
 
+  /** The quota, where it is used up. */
+  get #reached(): SandboxQuota | undefined {
+    return this.#quota && this.#entries.size >= this.#quota.most ? this.#quota : undefined;
+  }
+
   /** Those that have died by themselves do not count. */
   async #dropDead(): Promise<void> {
-    if (!this.#quota || this.#entries.size < this.#quota.most) return;
+    if (!this.#reached) return;
     await Promise.all([...this.#entries.values()].map((entry) => this.#lives(entry)));
   }
 
   #checkQuota(): void {
-    if (!this.#quota || this.#entries.size < this.#quota.most) return;
-    const { most, option } = this.#quota;
+    const reached = this.#reached;
+    if (!reached) return;
+    const { most, option } = reached;
     throw new SandboxError(
       "QUOTA",
       `${most} sandboxes live already: destroy one, or raise the option "${option}" of ${this.#provider}()`,

@@ -30,8 +30,8 @@ const [defaultMemoryMiB, defaultDiskMiB] = [512, 256];
 const defaultMostSandboxes = 64;
 
 /**
- * Python, JavaScript and a shell in WebAssembly on this machine: each sandbox is a child process without environment, files or processes of
- * its own, whose memory holds the sandbox's files. Needs nothing but Node.
+ * Python, JavaScript and a shell in WebAssembly on this machine: each sandbox is a child process without environment,
+ * files or processes of its own, whose memory holds the sandbox's files. Needs nothing but Node.
  * @throws SandboxError `INVALID` for options that are none
  */
 export function wasm(options: WasmOptions = {}): Provider {

@@ -11,10 +11,10 @@ interface Most {
 }
 
 /**
- * Watches the memory and the processor time of the whole child. WebAssembly's own cap and V8's cover what programs usually take; buffers
- * that JavaScript code in the realm allocates count for neither. Which worker holds them cannot be told, so when the
- * child is far above what its workers may take together, all of them end as out of memory. Of processor time, too, only
- * the sum is known: once it is used up, whatever runs is ended by SIGXCPU.
+ * Watches the memory and the processor time of the whole child. WebAssembly's own cap and V8's cover what programs
+ * usually take; buffers that JavaScript code in the realm allocates count for neither. Which worker holds them cannot
+ * be told, so when the child is far above what its workers may take together, all of them end as out of memory. Of
+ * processor time, too, only the sum is known: once it is used up, whatever runs is ended by SIGXCPU.
  */
 export function watchLimits(jobs: Jobs, { memoryMiB, maxCpuMs }: Most, diskUsed: () => number): void {
   const check = () => {
