@@ -1,1 +1,6 @@
-export {};
+export { BoxProcess } from "./box-process.js";
+export { Clock } from "./clock.js";
+export type { CloudOptions } from "./cloud-options.js";
+export { EmulatedBox } from "./emulated-box.js";
+export { type Fault, type FaultRule, Faults } from "./faults.js";
+export { type LoggedRequest, RequestLog } from "./request-log.js";
