@@ -1,6 +1,7 @@
 import { Duplex } from "node:stream";
 import { type CreateOptions, createSandbox, type Files, type Provider, type Sandbox } from "@sandkit/core";
 import { BoxProcess, type BoxProgram } from "./box-process.js";
+import { BoxWatch } from "./box-watch.js";
 import { guestCommand } from "./guest-program.js";
 
 /** The helper's own words on stderr are all that is kept: what programs write goes through frames. */
@@ -86,6 +87,12 @@ export class EmulatedBox {
     await this.files.importTar(new Blob([home]).stream(), this.home);
   }
 
+  /** Changes in a directory, also below it if asked for, from when it resolves on. */
+  async watch(path: string, recursive: boolean): Promise<BoxWatch> {
+    const command = await guestCommand("watch", path, recursive ? "recursive" : "flat");
+    return BoxWatch.start(await this.sandbox.spawn(command, { maxOutputBytes: keptBytes }));
+  }
+
   /** A connection to a server in the box; null when nothing listens on that port. */
   async connect(port: number): Promise<Duplex | null> {
     const process = await this.sandbox.spawn(await guestCommand("port", String(port)), { maxOutputBytes: keptBytes });
@@ -117,7 +124,7 @@ export class EmulatedBox {
     await this.sandbox.destroy();
   }
 
-  /** Repeated for those that appeared meanwhile; a process that has left nobody behind ignores it. */
+  /** One that has left nobody behind ignores it. */
   async #signalAll(name: NodeJS.Signals): Promise<void> {
     await Promise.all([...this.#processes].map((process) => process.signalTree(name)));
   }
