@@ -1,5 +1,6 @@
-import { Duplex } from "node:stream";
+import type { Duplex } from "node:stream";
 import { type CreateOptions, createSandbox, type Files, type Provider, type Sandbox } from "@sandkit/core";
+import { boxConnection } from "./box-connection.js";
 import { BoxProcess, type BoxProgram } from "./box-process.js";
 import { BoxWatch } from "./box-watch.js";
 import { guestCommand } from "./guest-program.js";
@@ -95,27 +96,8 @@ export class EmulatedBox {
 
   /** A connection to a server in the box; null when nothing listens on that port. */
   async connect(port: number): Promise<Duplex | null> {
-    const process = await this.sandbox.spawn(await guestCommand("port", String(port)), { maxOutputBytes: keptBytes });
-    const output = process.stdout[Symbol.asyncIterator]();
-    const first = await output.next();
-    if (first.done) return null;
-    const readable = async function* () {
-      yield* rest(first.value.subarray(1));
-      for (;;) {
-        const { done, value } = await output.next();
-        if (done) return;
-        yield Buffer.from(value);
-      }
-    };
-    const writable = async (source: AsyncIterable<Uint8Array>) => {
-      for await (const chunk of source) await process.write(chunk);
-      await process.closeStdin();
-    };
-    const duplex = Duplex.from({ readable: readable(), writable });
-    const end = () => process.kill("SIGKILL").catch(() => undefined);
-    duplex.on("error", end);
-    duplex.on("close", end);
-    return duplex;
+    const command = await guestCommand("port", String(port));
+    return boxConnection(await this.sandbox.spawn(command, { maxOutputBytes: keptBytes }));
   }
 
   /** Ends the box and everything in it. Idempotent. */
@@ -128,8 +110,4 @@ export class EmulatedBox {
   async #signalAll(name: NodeJS.Signals): Promise<void> {
     await Promise.all([...this.#processes].map((process) => process.signalTree(name)));
   }
-}
-
-function* rest(bytes: Uint8Array): Generator<Buffer> {
-  if (bytes.length > 0) yield Buffer.from(bytes);
 }

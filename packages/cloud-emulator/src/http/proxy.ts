@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { type Duplex, pipeline } from "node:stream";
 import type { Exchange } from "./exchange.js";
@@ -33,8 +32,10 @@ export async function proxyRequest(
   const stop = () => connection.destroy();
   exchange.signal.addEventListener("abort", stop);
   try {
-    exchange.request.pipe(onward);
-    const [answer]: [IncomingMessage] = (await once(onward, "response", { signal: exchange.signal })) as never;
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      onward.on("response", resolve).on("error", reject);
+      exchange.request.pipe(onward);
+    });
     exchange.start(answer.statusCode ?? 502, endToEnd(answer.headers));
     for await (const chunk of answer) await exchange.write(chunk);
     await exchange.end();
