@@ -86,7 +86,9 @@ describe("a fault", () => {
 
   it("refuses a WebSocket by a status", async () => {
     cloud.emulator.faults.add({ path: /create-connect/, status: 502 });
-    await expect(sandbox.process.createPty({ id: "refused", onData: () => undefined })).rejects.toThrow(/502/);
+    await expect(sandbox.process.createPty({ id: "refused", onData: () => undefined })).rejects.toThrow(
+      DaytonaConnectionError,
+    );
   });
 });
 
