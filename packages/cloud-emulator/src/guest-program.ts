@@ -19,3 +19,8 @@ export async function helperSources(): Promise<Record<string, string>> {
 function source(name: string): Promise<string> {
   return readFile(new URL(`${name}.py`, guest), "utf8");
 }
+
+/** The command that runs one of the shell scripts in `guest/`. */
+export async function guestScript(name: "session-command", ...args: readonly string[]): Promise<string[]> {
+  return ["sh", "-c", await readFile(new URL(`${name}.sh`, guest), "utf8"), name, ...args];
+}

@@ -1,9 +1,9 @@
+import { measure } from "../box-metrics.js";
 import type { Exchange } from "../http/exchange.js";
 import { HttpFailure } from "../http/http-failure.js";
 import { type Handler, type RouteParameters, RouteTable } from "../http/route-table.js";
 import type { Api } from "./api-types.js";
 import { listSandboxes, pageOf } from "./list-sandboxes.js";
-import { measure } from "./metrics.js";
 import { createdSandbox, sandboxDetail } from "./models.js";
 import type { E2BSandbox } from "./sandbox.js";
 import type { Sandboxes, Snapshot } from "./sandboxes.js";

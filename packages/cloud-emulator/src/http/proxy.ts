@@ -14,11 +14,18 @@ const hopByHop: readonly string[] = [
   "upgrade",
 ];
 
-/** Hands a request on over a connection to its server, and the answer back, with aborts both ways. */
-export async function proxyRequest(exchange: Exchange, connection: Duplex): Promise<void> {
+/**
+ * Hands a request on over a connection to its server, and the answer back, with aborts both ways.
+ * @param path With the query; default: as it came.
+ */
+export async function proxyRequest(
+  exchange: Exchange,
+  connection: Duplex,
+  path = exchange.request.url ?? "/",
+): Promise<void> {
   const onward = httpRequest({
     method: exchange.method,
-    path: exchange.request.url,
+    path,
     headers: endToEnd(exchange.request.headers),
     createConnection: () => connection,
   });
@@ -38,13 +45,22 @@ export async function proxyRequest(exchange: Exchange, connection: Duplex): Prom
   }
 }
 
-/** Hands an upgrade on as it came, and from then on whatever either side says. */
-export function proxyUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, connection: Duplex): void {
+/**
+ * Hands an upgrade on, and from then on whatever either side says.
+ * @param path With the query; default: as it came.
+ */
+export function proxyUpgrade(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  connection: Duplex,
+  path = request.url ?? "/",
+): void {
   const fields: string[] = [];
   for (let index = 0; index + 1 < request.rawHeaders.length; index += 2) {
     fields.push(`${request.rawHeaders[index]}: ${request.rawHeaders[index + 1]}\r\n`);
   }
-  connection.write(`${request.method} ${request.url} HTTP/1.1\r\n${fields.join("")}\r\n`);
+  connection.write(`${request.method} ${path} HTTP/1.1\r\n${fields.join("")}\r\n`);
   connection.write(head);
   const end = () => {
     socket.destroy();
