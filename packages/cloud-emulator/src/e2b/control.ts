@@ -187,8 +187,8 @@ export class ControlApi {
       .reverse()
       .filter((one) => sandboxID === null || one.sandboxID === sandboxID)
       .filter((one) => name === null || one.id === name || one.names.includes(name));
-    const { items, nextToken } = pageOf(found.map(snapshotInfo), exchange.query, ({ snapshotID }) => snapshotID);
-    await exchange.json(200, items, nextHeader(nextToken));
+    const { items, nextToken } = pageOf(found, exchange.query);
+    await exchange.json(200, items.map(snapshotInfo), nextHeader(nextToken));
   }
 
   async #deleteTemplate(exchange: Exchange, { id = "" }: RouteParameters): Promise<void> {
