@@ -26,8 +26,14 @@ export function toolboxRoutes(
   const wrap =
     (handler: ToolboxHandler): Handler =>
     async (exchange, parameters) => {
-      const answer = await handler(reach(parameters.id ?? "", exchange), exchange, parameters);
-      if (!exchange.started) await exchange.json(200, answer);
+      const toolbox = reach(parameters.id ?? "", exchange);
+      const release = toolbox.hold(exchange);
+      try {
+        const answer = await handler(toolbox, exchange, parameters);
+        if (!exchange.started) await exchange.json(200, answer);
+      } finally {
+        release();
+      }
     };
   return Object.fromEntries(
     Object.entries(routes).map(([pattern, handler]) => {

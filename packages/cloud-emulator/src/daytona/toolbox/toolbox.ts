@@ -8,6 +8,10 @@ import { Interpreter } from "./interpreter.js";
 import { Pty, type PtyRequest } from "./pty.js";
 import { Session } from "./session.js";
 
+interface Breakable {
+  destroy(): unknown;
+}
+
 /** The program in a sandbox that answers for it: what it has started, and what everything that it starts gets. */
 export class Toolbox {
   readonly box: EmulatedBox;
@@ -16,7 +20,7 @@ export class Toolbox {
   readonly ptys = new Map<string, Pty>();
   readonly interpreters = new Map<string, Interpreter>();
   readonly #env: Map<string, string>;
-  readonly #sockets = new Set<Duplex>();
+  readonly #held = new Set<Breakable>();
 
   constructor(box: EmulatedBox, env: Readonly<Record<string, string>>, quirks: DaytonaQuirks) {
     this.box = box;
@@ -93,15 +97,20 @@ export class Toolbox {
     return interpreter;
   }
 
-  /** Remembers a connection that ends with the machine. */
-  hold(socket: Duplex): void {
-    this.#sockets.add(socket);
-    socket.on("close", () => this.#sockets.delete(socket));
+  /** Remembers what has to break off when the machine stops, until it is released. */
+  hold(connection: Breakable): () => void {
+    this.#held.add(connection);
+    return () => this.#held.delete(connection);
+  }
+
+  /** Remembers a connection until it is closed. */
+  holdSocket(socket: Duplex): void {
+    socket.on("close", this.hold(socket));
   }
 
   /** Whether somebody is connected. */
   get isConnected(): boolean {
-    return this.#sockets.size > 0;
+    return this.#held.size > 0;
   }
 
   /** Breaks all connections, and forgets all that was started: the machine stops. */
@@ -115,6 +124,6 @@ export class Toolbox {
 
   /** Breaks all connections. */
   cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const connection of this.#held) connection.destroy();
   }
 }

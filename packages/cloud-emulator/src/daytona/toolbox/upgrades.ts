@@ -21,7 +21,7 @@ const routes: readonly (readonly [RegExp, (toolbox: Toolbox, upgrade: Upgrade, n
 
 /** Answers a WebSocket to the program in a sandbox; `path` is what stands after the sandbox's id. */
 export async function upgradeToolbox(toolbox: Toolbox, upgrade: Upgrade, path: string): Promise<void> {
-  toolbox.hold(upgrade.socket);
+  toolbox.holdSocket(upgrade.socket);
   try {
     for (const [pattern, answer] of routes) {
       const match = pattern.exec(path);
