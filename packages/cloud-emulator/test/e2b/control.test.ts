@@ -45,6 +45,13 @@ describe("the life of a sandbox of the emulated E2B", () => {
     });
   });
 
+  it("is five minutes when nothing is said", async () => {
+    cloud = await startCloud();
+    const sandbox = await cloud.client.Sandbox.create();
+    const { startedAt, endAt } = await sandbox.getInfo();
+    expect(endAt.getTime() - startedAt.getTime()).toBe(300_000);
+  });
+
   it("is not taken beyond the longest", async () => {
     cloud = await startCloud({ maxTimeoutSeconds: 3600 });
     await expect(cloud.client.Sandbox.create({ timeoutMs: 3_601_000 })).rejects.toThrow(
