@@ -1,4 +1,5 @@
-import { SandboxError } from "@sandkit/core";
+import { messageOf, SandboxError } from "@sandkit/core";
+import { BoxStartError } from "../box-process.js";
 import { HttpFailure } from "../http/http-failure.js";
 
 /** Which part of the service an error comes from. */
@@ -55,10 +56,10 @@ export function daemonFailure(status: number, message: string, code?: string): A
 export function toApiFailure(error: unknown, source: FailureSource): ApiFailure {
   if (error instanceof ApiFailure) return error;
   if (error instanceof HttpFailure) return new ApiFailure(source, error.status, error.message, error.code);
-  const message = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof SandboxError)) return new ApiFailure(source, 500, message);
+  if (error instanceof BoxStartError) return new ApiFailure(source, 400, error.message);
+  if (!(error instanceof SandboxError)) return new ApiFailure(source, 500, messageOf(error));
   const [status, code] = statusOf[error.code] ?? [500];
-  return new ApiFailure(source, status, message, code);
+  return new ApiFailure(source, status, error.message, code);
 }
 
 const statusOf: Readonly<Record<string, readonly [status: number, code?: string]>> = {

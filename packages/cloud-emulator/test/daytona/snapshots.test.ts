@@ -26,6 +26,8 @@ describe("a snapshot", () => {
     await daytona.snapshot.delete("mine");
     await expect(daytona.snapshot.get("mine")).rejects.toThrow(DaytonaNotFoundError);
     await expect(daytona.create({ snapshot: "mine" })).rejects.toThrow(/not found/);
+    await other.createSnapshot("of what is gone");
+    await (await other.fork()).delete();
   });
 
   it("is made from an image, listed, and taken out of use", async () => {

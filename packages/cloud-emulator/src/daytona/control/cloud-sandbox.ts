@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { CreateSandbox, Sandbox, SandboxListItem, SandboxState } from "@daytona/api-client";
 import type { Toolbox } from "../toolbox/toolbox.js";
+import type { StartingPoint } from "./starting-point.js";
 
 /** States in which a change is under way, and no other one is taken. */
 const changing: ReadonlySet<SandboxState> = new Set<SandboxState>([
@@ -26,6 +27,9 @@ export const organizationId = "0b5f3c1e-5f0e-4d1e-9a53-7a0a7b6f2d11";
 /** Who all sandboxes say that they work as. */
 export const defaultUser = "daytona";
 
+/** Which machines there are. */
+export type SandboxKind = "container" | "linux-vm";
+
 /** Minutes, as the API counts them. */
 export interface Intervals {
   autoStop: number;
@@ -39,10 +43,9 @@ export class CloudSandbox {
   readonly id = randomUUID();
   readonly name: string;
   readonly request: CreateSandbox;
-  readonly sandboxClass: "container" | "linux-vm";
+  readonly from: StartingPoint;
+  readonly sandboxClass: SandboxKind;
   readonly createdAt: number;
-  readonly snapshot: string | undefined;
-  readonly buildInfo: Sandbox["buildInfo"];
   readonly previewToken = randomBytes(16).toString("hex");
   signingKey = randomBytes(32).toString("hex");
   state: SandboxState = "creating";
@@ -61,21 +64,16 @@ export class CloudSandbox {
   /** What answers for the machine; none while there is no machine. */
   toolbox: Toolbox | undefined;
 
-  constructor(
-    request: CreateSandbox,
-    now: number,
-    made: Pick<CloudSandbox, "sandboxClass" | "snapshot" | "buildInfo">,
-  ) {
+  constructor(request: CreateSandbox, from: StartingPoint, sandboxClass: SandboxKind, now: number) {
     this.request = request;
+    this.from = from;
     this.name = request.name || this.id;
-    this.sandboxClass = made.sandboxClass;
-    this.snapshot = made.snapshot;
-    this.buildInfo = made.buildInfo;
+    this.sandboxClass = sandboxClass;
     this.labels = { ...request.labels };
     this.isPublic = request.public ?? false;
     const { networkBlockAll, networkAllowList, domainAllowList } = request;
     this.network = { networkBlockAll, networkAllowList, domainAllowList };
-    this.intervals = intervalsOf(request, made.sandboxClass);
+    this.intervals = intervalsOf(request, sandboxClass);
     this.createdAt = this.updatedAt = this.lastActivityAt = now;
     this.destroyAt = request.ttlMinutes ? now + request.ttlMinutes * 60_000 : undefined;
   }
@@ -96,7 +94,7 @@ export class CloudSandbox {
       sandboxClass: this.sandboxClass,
       state: this.state,
       desiredState: this.desired,
-      snapshot: this.snapshot,
+      snapshot: this.from.snapshot,
       user: defaultUser,
       errorReason: this.errorReason,
       recoverable: false,
@@ -126,11 +124,11 @@ export class CloudSandbox {
   /** All that is told of it. */
   dto(toolboxProxyUrl: string): Sandbox {
     const env = { ...this.request.env };
-    return { ...this.listItem(toolboxProxyUrl), env, volumes: [], buildInfo: this.buildInfo };
+    return { ...this.listItem(toolboxProxyUrl), env, volumes: [], buildInfo: this.from.buildInfo };
   }
 }
 
-function intervalsOf(request: CreateSandbox, sandboxClass: CloudSandbox["sandboxClass"]): Intervals {
+function intervalsOf(request: CreateSandbox, sandboxClass: SandboxKind): Intervals {
   const { autoStopInterval, autoPauseInterval, autoArchiveInterval, autoDeleteInterval } = request;
   // A machine that can be paused is, by default, instead of being stopped.
   const pauses = sandboxClass === "linux-vm" && autoStopInterval === undefined && autoDeleteInterval !== 0;

@@ -88,12 +88,15 @@ export class Sandboxes {
   async snapshot(sandbox: CloudSandbox, name: string): Promise<void> {
     this.#require(sandbox, ["started", "stopped"], "snapshot");
     const { snapshots } = this.#context;
-    const { options } = this.#startingPoint(sandbox);
-    const snapshot = snapshots.add(name, options, { state: "snapshotting", sourceSandboxId: sandbox.id });
+    const snapshot = snapshots.add(name, sandbox.from.options, { state: "snapshotting", sourceSandboxId: sandbox.id });
     await this.#change(sandbox, "snapshotting", sandbox.state, async ({ box }) => {
-      snapshot.home = await box.save();
-      snapshot.dto.size = snapshot.home.length / 1024 ** 3;
-      snapshot.dto.state = "active";
+      try {
+        snapshot.home = await box.save();
+      } catch (error) {
+        Object.assign(snapshot.dto, { state: "error", errorReason: messageOf(error) });
+        throw error;
+      }
+      Object.assign(snapshot.dto, { state: "active", size: snapshot.home.length / 1024 ** 3 });
     });
   }
 
@@ -105,7 +108,11 @@ export class Sandboxes {
       throw apiFailure(409, `Sandbox with name ${name} already exists`);
     }
     const saved = this.#change(sandbox, "forking", "started", ({ box }) => box.save());
-    return this.#make({ ...sandbox.request, name }, this.#startingPoint(sandbox), saved);
+    return this.#make({ ...sandbox.request, name }, sandbox.from, async () => {
+      const home = await saved;
+      if (!home) throw new Error(`sandbox ${sandbox.id} could not be copied: ${sandbox.errorReason}`);
+      return home;
+    });
   }
 
   /** Ends all of them. */
@@ -120,30 +127,22 @@ export class Sandboxes {
     if (sandbox.state !== "destroying") await this.#destroy(sandbox);
   }
 
-  #make(request: CreateSandbox, from: StartingPoint, home?: Promise<Uint8Array | undefined>): CloudSandbox {
+  #make(request: CreateSandbox, from: StartingPoint, copy?: () => Promise<Uint8Array>): CloudSandbox {
     const { options, clock, quirks } = this.#context;
     if (options.quota !== undefined && this.#all.size >= options.quota) {
       throw apiFailure(403, `Total sandbox limit exceeded. Maximum allowed: ${options.quota}`);
     }
-    const sandbox = new CloudSandbox(request, clock.now(), {
-      sandboxClass: options.sandboxClass ?? "container",
-      snapshot: from.snapshot,
-      buildInfo: from.buildInfo,
-    });
+    const sandbox = new CloudSandbox(request, from, options.sandboxClass ?? "container", clock.now());
     this.#all.set(sandbox.id, sandbox);
     const during = from.buildInfo ? "building_snapshot" : "creating";
     void this.#run(sandbox, during, "started", async () => {
       if (from.buildFailure !== undefined) throw new BuildFailure(from.buildFailure);
-      const box = await EmulatedBox.create(options.provider, from.options, (await home) ?? from.home);
+      const box = await EmulatedBox.create(options.provider, from.options, copy ? await copy() : from.home);
       // Its time was over before it was made.
       if (sandbox.state !== during) return box.destroy();
       sandbox.toolbox = new Toolbox(box, request.env ?? {}, quirks);
     });
     return sandbox;
-  }
-
-  #startingPoint({ request }: CloudSandbox): StartingPoint {
-    return startingPoint(this.#context.options, this.#context.snapshots, request);
   }
 
   #destroy(sandbox: CloudSandbox): Promise<void> {

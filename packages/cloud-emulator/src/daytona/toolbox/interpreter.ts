@@ -22,7 +22,7 @@ export class Interpreter {
   readonly #process: BoxProcess;
   #queue: Promise<unknown> = Promise.resolve();
   #hear: (message: InterpreterMessage) => void = () => undefined;
-  #over: Promise<void>;
+  readonly #over: Promise<void>;
 
   static async start(
     box: EmulatedBox,
@@ -45,11 +45,6 @@ export class Interpreter {
       });
   }
 
-  /** Settles when it has ended. */
-  get over(): Promise<void> {
-    return this.#over;
-  }
-
   /**
    * Runs code after what was asked for before it, and hands on what is told of it.
    * @param timeoutMs 0: no limit.
@@ -65,8 +60,10 @@ export class Interpreter {
     return turn;
   }
 
+  /** Ends it; resolves when it has ended. */
   async kill(): Promise<void> {
     await this.#process.signalTree("SIGKILL");
+    await this.#over;
   }
 
   async #run(
@@ -90,10 +87,7 @@ export class Interpreter {
       if (end !== "late") return end;
       await this.#process.signal("SIGINT");
       const last = await Promise.race([told, dead, after(graceMs)]);
-      if (last === "late") {
-        await this.kill();
-        await this.#over;
-      }
+      if (last === "late") await this.kill();
       return last;
     } finally {
       done.abort();

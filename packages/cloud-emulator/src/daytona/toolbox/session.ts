@@ -73,7 +73,9 @@ export class Session {
 
   /** Ends the shell, what it has started, and all that waits for it. */
   async end(): Promise<void> {
-    await Promise.all([this.#shell, ...this.#carriers].map((process) => process.signalTree("SIGKILL")));
+    const processes = [this.#shell, ...this.#carriers];
+    await Promise.all(processes.map((process) => process.signalTree("SIGKILL")));
+    await Promise.allSettled(processes.map(({ exited }) => exited));
     for (const command of this.#commands.values()) command.end();
     await this.#box.files.remove(this.#folder, { recursive: true });
   }
