@@ -1,5 +1,6 @@
 import { E2B } from "e2b";
 import { afterEach, describe, expect, it } from "vitest";
+import { Clock } from "../../src/index.js";
 import { type Cloud, startCloud } from "./emulator.js";
 
 let cloud: Cloud;
@@ -15,8 +16,8 @@ async function api(path: string, init: RequestInit = {}): Promise<{ status: numb
 
 describe("the life of a sandbox of the emulated E2B", () => {
   it("ends at its time, which can be moved", async () => {
-    cloud = await startCloud();
-    const { clock } = cloud.emulator;
+    const clock = new Clock({ stopped: true });
+    cloud = await startCloud({ clock });
     const sandbox = await cloud.client.Sandbox.create({ timeoutMs: 60_000 });
     await clock.advance(59_000);
     expect(await sandbox.isRunning()).toBe(true);
