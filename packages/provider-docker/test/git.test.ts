@@ -13,7 +13,10 @@ describeOnEngine("an image without git", () => {
     try {
       expect(sandbox.capabilities.features.git).toBe(false);
       const cloning = sandbox.git.clone("https://example.com/x.git");
-      await expect(cloning).rejects.toMatchObject({ code: "UNSUPPORTED", message: expect.stringContaining("git in it") });
+      await expect(cloning).rejects.toMatchObject({
+        code: "UNSUPPORTED",
+        message: expect.stringContaining("git in it"),
+      });
     } finally {
       await sandbox.destroy();
     }

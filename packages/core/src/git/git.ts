@@ -1,7 +1,7 @@
-import { SandboxError } from "../errors.js";
-import { resolvePath } from "../paths.js";
 import { branchesArgs, type GitBranch, parseBranches } from "./branches.js";
+import { clone } from "./clone.js";
 import { diffListArgs, type GitDiff, parseDiff, patchArgs } from "./diff.js";
+import { explainConflict, explainNoCommit, explainPush, explainRemote } from "./explain-failure.js";
 import {
   checkGit,
   type GitAddOptions,
@@ -19,9 +19,8 @@ import {
   type GitRunOptions,
 } from "./git-options.js";
 import { type GitCommit, logArgs, parseLog } from "./log.js";
-import { pullSteps } from "./pull.js";
-import { type GitPushedRef, parsePush, rejection } from "./push-report.js";
-import { parseRemoteUrl, parseServer } from "./remote-url.js";
+import { type GitPushedRef, parsePush } from "./push-report.js";
+import { parseServer } from "./remote-url.js";
 import { type GitCommand, type GitOwner, GitRunner } from "./run-git.js";
 import { type GitStatus, parseStatus, statusArgs } from "./status.js";
 
@@ -47,31 +46,7 @@ export class Git {
    * @throws SandboxError `CONFLICT` when something is at the path already
    */
   async clone(url: string, options: GitCloneOptions = {}): Promise<{ readonly path: string }> {
-    const operation = "git.clone";
-    checkGit("clone", operation, options);
-    this.#git.require(operation);
-    const { branch, depth, credentials, allowLocal = false } = options;
-    const remote = parseRemoteUrl(url, this.#git.workdir, allowLocal);
-    if (options.path === undefined && /^\.*$/.test(remote.name)) {
-      throw new SandboxError("INVALID", `${operation}: ${JSON.stringify(url)} gives no name: pass path`, { operation });
-    }
-    const path = resolvePath(this.#git.workdir, options.path ?? remote.name, operation);
-    const wasThere = await this.#git.files.exists(path);
-    const args = [
-      ...["clone", "--origin=origin", "--no-recurse-submodules", options.onProgress ? "--progress" : "--quiet"],
-      ...(branch === undefined ? [] : [`--branch=${branch}`]),
-      ...(depth === undefined ? [] : [`--depth=${depth}`]),
-      ...["--", depth === undefined ? remote.url : asFileUrl(remote.url), path],
-    ];
-    const server = remote.server && credentials?.server ? parseServer(credentials.server, operation) : remote.server;
-    try {
-      // There need not be another directory yet.
-      await this.#git.runRemote({ operation, subject: url, args, cwd: this.#git.workdir, options, server });
-    } catch (error) {
-      if (!wasThere) await this.#git.files.remove(path, { recursive: true });
-      throw error;
-    }
-    return { path };
+    return { path: await clone(this.#git, url, options) };
   }
 
   /** Makes an empty repository; the directory is made. Content with one that is there. */
@@ -110,9 +85,12 @@ export class Git {
     const { message, author, all, allowEmpty } = options;
     const flags = [...(all ? ["--all"] : []), ...(allowEmpty ? ["--allow-empty"] : [])];
     const args = ["commit", "--quiet", "--file=-", ...flags];
-    const command = { operation, subject: path, cwd, options };
-    const result = await this.#git.run({ ...command, args, stdin: message, env: identity(author), expect: [0, 1] });
-    if (result.exitCode === 1) await this.#explainNoCommit(command, result.stdout.text + result.stderr.text);
+    const command = { operation, subject: path, cwd, options: bounds(options), args };
+    try {
+      await this.#git.run({ ...command, stdin: message, env: identity(author) });
+    } catch (error) {
+      throw await explainNoCommit(this.#git, command, error);
+    }
     return { commit: await this.#head(command) };
   }
 
@@ -136,13 +114,17 @@ export class Git {
     checkGit("pull", operation, options);
     const cwd = this.#git.place(path, operation);
     const bounded = bounds(options);
-    const command = { operation, subject: path, cwd, options: bounded };
+    const { branch, strategy = "ff-only", author } = options;
+    const args = [...takeOver[strategy], "--quiet", branch === undefined ? "@{upstream}" : "FETCH_HEAD"];
+    const command = { operation, subject: path, cwd, options: bounded, args };
     const before = await this.#git.run({ ...command, args: headArgs, expect: [0, 1] });
     await this.#fetch(operation, path, cwd, bounded);
     // Not by `git pull`: what the repository would start while it merges is to have no way to the credentials.
-    const { args, expect } = pullSteps(options);
-    const result = await this.#git.run({ ...command, args, expect, env: identity(options.author) });
-    if (result.exitCode !== 0) await this.#explainConflict(command, result.stdout.text + result.stderr.text);
+    try {
+      await this.#git.run({ ...command, env: identity(author) });
+    } catch (error) {
+      throw await explainConflict(this.#git, command, error);
+    }
     const commit = await this.#head(command);
     return { commit, updated: commit !== before.stdout.text.trim() };
   }
@@ -163,11 +145,12 @@ export class Git {
     ];
     const server = serverOf(options, operation);
     const command = { operation, subject: path, cwd, options, args, server };
-    const pushing = this.#git.runRemote({ ...command, expect: [0, 1] });
-    const result = await pushing.catch((error) => this.#explainRemote(command, remote, error));
-    const refs = parsePush(result.stdout.text);
-    if (result.exitCode !== 0) throw rejection(path, refs, result);
-    return { refs };
+    try {
+      const result = await this.#git.runRemote(command);
+      return { refs: parsePush(result.stdout.text) };
+    } catch (error) {
+      throw await explainRemote(this.#git, command, remote, explainPush(command, error));
+    }
   }
 
   /** The branches here, and those of remotes as last fetched. */
@@ -255,44 +238,24 @@ export class Git {
       ...["--", remote, ...(branch === undefined ? [] : [`refs/heads/${branch}`])],
     ];
     const command = { operation, subject: path, args, cwd, options, server: serverOf(options, operation) };
-    await this.#git.runRemote(command).catch((error) => this.#explainRemote(command, remote, error));
-  }
-
-  /** A name that no remote has is a path for git. */
-  async #explainRemote(command: GitCommand, remote: string, error: unknown): Promise<never> {
-    if (!(error instanceof SandboxError) || (error.code !== "INVALID" && error.code !== "NOT_FOUND")) throw error;
-    const asked = { ...command, args: ["remote", "get-url", remote], expect: [0, 2, 128] };
-    if ((await this.#git.run(asked)).exitCode === 0) throw error;
-    const { operation, subject } = command;
-    const message = `${operation} of ${JSON.stringify(subject)}: the repository has no remote "${remote}"`;
-    throw new SandboxError("NOT_FOUND", `${message}: add it with exec: git remote add`, { operation, cause: error });
+    try {
+      await this.#git.runRemote(command);
+    } catch (error) {
+      throw await explainRemote(this.#git, command, remote, error);
+    }
   }
 
   async #head(command: Omit<GitCommand, "args">): Promise<string> {
     return (await this.#git.run({ ...command, args: headArgs })).stdout.text.trim();
   }
-
-  async #explainNoCommit(command: Omit<GitCommand, "args">, said: string): Promise<never> {
-    const args = ["diff", "--cached", "--quiet", "--no-ext-diff"];
-    const { exitCode } = await this.#git.run({ ...command, args, expect: [0, 1] });
-    const why = exitCode === 0 ? "nothing was added since the last commit: add first, or pass all or allowEmpty" : said;
-    const { operation, subject } = command;
-    throw new SandboxError("COMMAND_FAILED", `${operation} of ${JSON.stringify(subject)}: ${why.trim()}`, {
-      operation,
-    });
-  }
-
-  async #explainConflict(command: Omit<GitCommand, "args">, said: string): Promise<never> {
-    const { operation, subject } = command;
-    const { files } = parseStatus((await this.#git.run({ ...command, args: statusArgs })).stdout.bytes);
-    const unmerged = files.filter(({ index }) => index === "unmerged").map(({ path }) => path);
-    const about = `${operation} of ${JSON.stringify(subject)}`;
-    if (unmerged.length === 0) throw new SandboxError("COMMAND_FAILED", `${about}: ${said.trim()}`, { operation });
-    const next = "settle them, add and commit; or give up with exec: git merge --abort, git rebase --abort";
-    throw new SandboxError("CONFLICT", `${about}: both sides changed ${unmerged.join(", ")}: ${next}`, { operation });
-  }
 }
 
+/** How what was fetched becomes part of the current branch. */
+const takeOver: Readonly<Record<NonNullable<GitPullOptions["strategy"]>, readonly string[]>> = {
+  "ff-only": ["merge", "--ff-only"],
+  merge: ["merge", "--no-edit"],
+  rebase: ["rebase"],
+};
 const headArgs = ["rev-parse", "--verify", "--quiet", "HEAD"];
 
 /** The bounds of a call that takes several commands: each has what the ones before have left. */
@@ -312,9 +275,4 @@ function identity(author: GitIdentity | undefined): Record<string, string> {
 /** Of credentials for a remote: its address in the repository is none that can be trusted. */
 function serverOf({ credentials }: GitFetchOptions, operation: string): string | undefined {
   return credentials?.server === undefined ? undefined : parseServer(credentials.server, operation);
-}
-
-/** A depth is honoured over a protocol alone, not when files are copied. */
-function asFileUrl(url: string): string {
-  return url.startsWith("/") ? `file://${url.split("/").map(encodeURIComponent).join("/")}` : url;
 }

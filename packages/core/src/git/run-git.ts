@@ -7,7 +7,7 @@ import { resolvePath } from "../paths.js";
 import type { SandboxRef } from "../provider.js";
 import { CredentialFeed } from "./credential-feed.js";
 import { gitFailure } from "./git-failure.js";
-import type { GitCredentials, GitRemoteOptions, GitRunOptions } from "./git-options.js";
+import type { GitRemoteOptions, GitRunOptions } from "./git-options.js";
 
 /** What git needs to know of its sandbox. */
 export interface GitOwner {
@@ -111,7 +111,7 @@ export class GitRunner {
   async runRemote(command: GitRemoteCommand): Promise<ExecResult> {
     const { cwd, env, options, server } = command;
     const { credentials, allowLocal, onProgress, timeoutMs, signal } = options;
-    const feed = credentials && new CredentialFeed(credentials, requireServer(command, credentials, server));
+    const feed = credentials && new CredentialFeed(credentials, requireServer(command.operation, server));
     // Nothing is to go on in the background, with the pipe of the credentials in its hands.
     const args = ["-c", "gc.auto=0", "-c", "maintenance.auto=false", ...command.args];
     const allowed = { GIT_ALLOW_PROTOCOL: allowLocal ? `${transports}:file` : transports };
@@ -158,7 +158,7 @@ function bounds({ maxOutputBytes = wholeOutput, mayBeCut }: GitCommand): ExecOpt
   return { maxOutputBytes, onLimit: mayBeCut ? "truncate" : "kill" };
 }
 
-function requireServer({ operation }: GitCommand, _given: GitCredentials, server: string | undefined): string {
+function requireServer(operation: string, server: string | undefined): string {
   if (server !== undefined) return server;
   const why = "credentials go to servers that speak HTTP and to no other";
   throw new SandboxError("INVALID", `${operation}: ${why}: name theirs as credentials.server, or leave them out`, {

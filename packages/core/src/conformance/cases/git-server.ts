@@ -9,31 +9,29 @@ const needs = ["git", "files", "process.background"] as const;
 
 interface Place {
   readonly own: Sandbox;
+  /** A path of the case's own. */
+  readonly at: (name: string) => string;
   readonly server: GitServer;
   readonly credentials: { readonly username: string; readonly password: string };
 }
 
-/** Runs with a sandbox of its own in which a git server has a repository `box.git` with one commit. */
-async function withServer({ sandbox, unique }: ConformanceContext, use: (place: Place) => Promise<void>) {
-  const own = await sandbox();
-  const seed = await own.git.init("seed", { branch: "main" });
-  await own.files.write("seed/first.txt", "one\n");
-  await own.git.add("seed");
-  await own.git.commit("seed", { message: "first", author });
-  await own.git.clone("seed", { path: "served/box.git", allowLocal: true });
-  const bare = `${own.workdir}/served/box.git`;
-  for (const setting of ["core.bare=true", "receive.denyCurrentBranch=ignore", "http.receivepack=true"]) {
-    const [name = "", value = ""] = setting.split("=");
-    (await own.exec(["git", "config", name, value], { cwd: bare })).orThrow();
-  }
-  const server = await startGitServer(own, `${own.workdir}/served`, unique("s3cret"));
+/** Runs while a git server in the sandbox serves a repository `box.git` with one commit. */
+async function withServer(context: ConformanceContext, use: (place: Place) => Promise<void>, own = context.shared) {
+  const at = (name: string) => context.path(name);
+  await own.git.init(at("seed"), { branch: "main" });
+  await own.files.write(at("seed/first.txt"), "one\n");
+  await own.git.add(at("seed"));
+  await own.git.commit(at("seed"), { message: "first", author });
+  await own.git.init(at("served/box.git"), { branch: "main", bare: true });
+  const served = `${own.workdir}/${at("served")}`;
+  (await own.exec(["git", "push", "--quiet", `${served}/box.git`, "main"], { cwd: at("seed") })).orThrow();
+  const server = await startGitServer(own, served, context.unique("s3cret"));
   const { username, password } = server;
   try {
-    await use({ own, server, credentials: { username, password } });
+    await use({ own, at, server, credentials: { username, password } });
   } finally {
     await server[Symbol.asyncDispose]();
   }
-  assert.equal(seed.path, `${own.workdir}/seed`);
 }
 
 /** Where programs keep things. */
@@ -46,24 +44,23 @@ async function placesOf(own: Sandbox): Promise<string[]> {
 export const gitServerCases: readonly ConformanceCase[] = [
   {
     id: "git.credentials",
-    title: "with credentials a private repository is cloned, pushed to, fetched and pulled",
+    title: "with credentials a private repository is cloned, pushed to, fetched and pulled, and git's progress is told",
     needs,
     traits: ["python3", "procfs"],
     async run(context) {
-      await withServer(context, async ({ own, server, credentials }) => {
-        const url = `${server.url}/private/box.git`;
-        const { path } = await own.git.clone(url, { credentials });
-        assert.equal(path, `${own.workdir}/box`);
-        await own.git.clone(url, { path: "other", credentials });
-        await own.files.write("box/second.txt", "two\n");
-        await own.git.add("box");
-        const { commit } = await own.git.commit("box", { message: "second", author });
+      await withServer(context, async ({ own, at, server, credentials }) => {
+        const [url, one, other] = [`${server.url}/private/box.git`, at("one"), at("other")];
+        const lines: string[] = [];
+        await own.git.clone(url, { path: one, credentials, onProgress: (line) => lines.push(line) });
+        assert.ok(lines.length > 0 && lines.every((line) => line !== "" && !line.includes("sandkit-credentials")));
+        await own.git.clone(url, { path: other, credentials });
+        const { commit } = await commitFile(own, one);
         const withServerNamed = { ...credentials, server: server.url };
-        await own.git.push("box", { credentials: withServerNamed });
-        await own.git.fetch("other", { credentials: withServerNamed });
-        assert.equal((await own.git.status("other")).behind, 1);
-        assert.equal((await own.git.pull("other", { credentials: withServerNamed })).commit, commit);
-        await rejects(own.git.push("box", { credentials }), "INVALID", "credentials.server");
+        await own.git.push(one, { credentials: withServerNamed });
+        await own.git.fetch(other, { credentials: withServerNamed });
+        assert.equal((await own.git.status(other)).behind, 1);
+        assert.equal((await own.git.pull(other, { credentials: withServerNamed })).commit, commit);
+        await rejects(own.git.push(one, { credentials }), "INVALID", "credentials.server");
       });
     },
   },
@@ -73,23 +70,28 @@ export const gitServerCases: readonly ConformanceCase[] = [
     needs,
     traits: ["python3", "procfs"],
     async run(context) {
-      await withServer(context, async ({ own, server, credentials }) => {
+      const use = async ({ own, at, server, credentials }: Place) => {
+        const [url, one] = [`${server.url}/private/box.git`, at("one")];
         // Helpers of the sandbox that would write down what they are told.
         for (const name of ["credential.helper", `credential.${server.url}.helper`]) {
           (await own.exec(["git", "config", "--global", name, "store"])).orThrow();
         }
-        await own.git.clone(`${server.url}/private/box.git`, { credentials });
-        await own.files.write("box/second.txt", "two\n");
-        await own.git.add("box");
-        await own.git.commit("box", { message: "second", author });
-        await own.git.push("box", { credentials: { ...credentials, server: server.url } });
+        await own.git.clone(url, { path: one, credentials });
+        await commitFile(own, one);
+        await own.git.push(one, { credentials: { ...credentials, server: server.url } });
         const authorized = server.requests().filter((line) => line.includes(" authorized "));
         assert.ok(authorized.length >= 4, `requests: ${server.requests().join("; ")}`);
         for (const line of authorized) assert.ok(line.endsWith(" authorized nothing"), line);
         assert.deepEqual(await filesHolding(own, server.password, await placesOf(own)), []);
-        const config = await own.files.readText("box/.git/config");
-        assert.ok(config.includes(`${server.url}/private/box.git`) && !config.includes(server.username), config);
-      });
+        const config = await own.files.readText(`${one}/.git/config`);
+        assert.ok(config.includes(url) && !config.includes(server.username), config);
+        // What is not hidden is found.
+        const open = url.replace("://", `://${server.username}:${server.password}@`);
+        (await own.exec(["git", "clone", "--quiet", open, at("open")])).orThrow();
+        assert.match(server.requests().at(-1) ?? "", / authorized .*cmdline/);
+        assert.ok((await filesHolding(own, server.password, await placesOf(own))).length > 0);
+      };
+      await withServer(context, use, await context.sandbox());
     },
   },
   {
@@ -98,24 +100,24 @@ export const gitServerCases: readonly ConformanceCase[] = [
     needs,
     traits: ["python3", "procfs"],
     async run(context) {
-      await withServer(context, async ({ own, server, credentials }) => {
-        await own.git.clone(`${server.url}/open/box.git`, { path: "open", credentials });
-        await rejects(own.git.clone(`${server.url}/away/box.git`, { path: "away", credentials }), "AUTH");
+      await withServer(context, async ({ own, at, server, credentials }) => {
+        const openly = `${server.url}/open/box.git`;
+        await own.git.clone(openly, { path: at("open"), credentials });
+        await rejects(own.git.clone(`${server.url}/away/box.git`, { path: at("away"), credentials }), "AUTH");
         const elsewhere = { ...credentials, server: `http://127.0.0.1:${server.otherPort}` };
-        await rejects(own.git.clone(`${server.url}/private/box.git`, { path: "p", credentials: elsewhere }), "AUTH");
+        const cloning = own.git.clone(`${server.url}/private/box.git`, { path: at("p"), credentials: elsewhere });
+        await rejects(cloning, "AUTH");
         // A remote that programs of the sandbox have turned to another server.
-        await own.git.clone(`${server.url}/open/box.git`, { path: "turned" });
-        const turned = `http://127.0.0.1:${server.otherPort}/private/box.git`;
-        (await own.exec(["git", "remote", "set-url", "origin", turned], { cwd: "turned" })).orThrow();
+        const turned = await own.git.clone(openly, { path: at("turned") });
+        const address = `http://127.0.0.1:${server.otherPort}/private/box.git`;
+        (await own.exec(["git", "remote", "set-url", "origin", address], { cwd: turned.path })).orThrow();
         const named = { ...credentials, server: server.url };
-        await rejects(own.git.fetch("turned", { credentials: named }), "AUTH");
-        await rejects(own.git.push("turned", { credentials: named }), "AUTH");
-        assert.deepEqual(
-          server.requests().filter((line) => line.includes(" authorized ")),
-          [],
-        );
+        await rejects(own.git.fetch(turned.path, { credentials: named }), "AUTH");
+        await rejects(own.git.push(turned.path, { credentials: named }), "AUTH");
+        const authorized = server.requests().filter((line) => line.includes(" authorized "));
+        assert.deepEqual(authorized, []);
         assert.ok(server.requests().some((line) => line.startsWith(server.otherPort)));
-        for (const left of ["away", "p"]) assert.equal(await own.files.exists(left), false);
+        for (const left of ["away", "p"]) assert.equal(await own.files.exists(at(left)), false);
       });
     },
   },
@@ -125,14 +127,15 @@ export const gitServerCases: readonly ConformanceCase[] = [
     needs,
     traits: ["python3", "procfs"],
     async run(context) {
-      await withServer(context, async ({ own, server, credentials }) => {
-        const url = `${server.url}/private/box.git`;
-        await rejects(own.git.clone(url), "AUTH", "pass credentials");
+      await withServer(context, async ({ own, at, server, credentials }) => {
+        const [url, path] = [`${server.url}/private/box.git`, at("one")];
+        await rejects(own.git.clone(url, { path }), "AUTH", "pass credentials");
         const wrong = { ...credentials, password: "wrong'\"$(id) 漢" };
-        const error = await rejects(own.git.clone(url, { credentials: wrong }), "AUTH", "check the credentials");
-        assert.ok(!JSON.stringify(error.result).includes("wrong"), "the error repeats the password");
-        await rejects(own.git.clone(`${server.url}/private/none.git`, { credentials }), "NOT_FOUND", "none.git");
-        assert.equal(await own.files.exists("box"), false);
+        const error = await rejects(own.git.clone(url, { path, credentials: wrong }), "AUTH", "check the credentials");
+        const told = `${error.message}${error.result?.stdout.text}${error.result?.stderr.text}`;
+        assert.ok(!told.includes("wrong"), "the error repeats the password");
+        await rejects(own.git.clone(`${server.url}/private/none.git`, { path, credentials }), "NOT_FOUND", "none.git");
+        assert.equal(await own.files.exists(path), false);
       });
     },
   },
@@ -142,38 +145,20 @@ export const gitServerCases: readonly ConformanceCase[] = [
     needs,
     traits: ["python3", "procfs"],
     async run(context) {
-      await withServer(context, async ({ own, server, credentials }) => {
-        const url = `${server.url}/hang/box.git`;
-        await rejects(own.git.clone(url, { credentials, timeoutMs: 500 }), "TIMEOUT", "/hang/box.git");
-        const reason = new Error("given up");
-        const cloning = own.git.clone(url, { credentials, signal: AbortSignal.any([abortSoon(reason)]) });
-        assert.equal(await failure(cloning), reason);
-        assert.equal(await own.files.exists("box"), false);
-      });
-    },
-  },
-  {
-    id: "git.progress",
-    title: "what git says while it works is told line by line, without what is ours",
-    needs,
-    traits: ["python3", "procfs"],
-    async run(context) {
-      await withServer(context, async ({ own, server, credentials }) => {
-        const lines: string[] = [];
-        const onProgress = (line: string) => lines.push(line);
-        await own.git.clone(`${server.url}/private/box.git`, { credentials, onProgress });
-        assert.ok(lines.length > 0);
-        assert.deepEqual(
-          lines.filter((line) => line.includes("sandkit-credentials") || line.trim() === ""),
-          [],
-        );
+      await withServer(context, async ({ own, at, server, credentials }) => {
+        const [url, path] = [`${server.url}/hang/box.git`, at("one")];
+        await rejects(own.git.clone(url, { path, credentials, timeoutMs: 500 }), "TIMEOUT", "/hang/box.git");
+        const [given, reason] = [new AbortController(), new Error("given up")];
+        setTimeout(() => given.abort(reason), 500);
+        assert.equal(await failure(own.git.clone(url, { path, credentials, signal: given.signal })), reason);
+        assert.equal(await own.files.exists(path), false);
       });
     },
   },
 ];
 
-function abortSoon(reason: Error): AbortSignal {
-  const controller = new AbortController();
-  setTimeout(() => controller.abort(reason), 500);
-  return controller.signal;
+async function commitFile({ git, files }: Sandbox, at: string) {
+  await files.write(`${at}/second.txt`, "two\n");
+  await git.add(at);
+  return git.commit(at, { message: "second", author });
 }
