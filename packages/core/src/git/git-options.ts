@@ -50,7 +50,7 @@ export interface GitInitOptions extends GitRunOptions {
 }
 
 export interface GitAddOptions extends GitRunOptions {
-  /** Files and directories, exactly as named; default: every change of the repository, deletions too. */
+  /** Files and directories, relative to `path`, exactly as named; default: every change, deletions too. */
   readonly files?: readonly string[] | undefined;
 }
 
@@ -120,7 +120,7 @@ export interface GitDiffOptions extends GitRunOptions {
   readonly from?: string | undefined;
   /** From `from` to this commit, instead of to the files. */
   readonly to?: string | undefined;
-  /** Only these files and directories, exactly as named. */
+  /** Only these files and directories, relative to `path`, exactly as named. */
   readonly files?: readonly string[] | undefined;
   /** Kept of the patch, half head and half tail, in bytes; default 1 MiB. */
   readonly maxOutputBytes?: number | undefined;
@@ -131,7 +131,7 @@ export interface GitLogOptions extends GitRunOptions {
   readonly from?: string | undefined;
   /** Commits at most, newest first; default 50. */
   readonly limit?: number | undefined;
-  /** Only commits that changed one of these, exactly as named. */
+  /** Only commits that changed one of these, relative to `path`, exactly as named. */
   readonly files?: readonly string[] | undefined;
 }
 

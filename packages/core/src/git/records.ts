@@ -1,7 +1,7 @@
 import { SandboxError } from "../errors.js";
 
 /** The fields of an answer that ends each with NUL. */
-export function splitFields(bytes: Uint8Array): string[] {
+function splitFields(bytes: Uint8Array): string[] {
   return new TextDecoder().decode(bytes).split("\0").slice(0, -1);
 }
 

@@ -7,7 +7,7 @@ import { awkwardNames } from "../material.js";
 const author = { name: "Grüße 漢", email: "a@example.com" };
 
 /** A repository with one commit, below the case's own directory. */
-export async function repository({ shared, path }: Pick<ConformanceContext, "shared" | "path">, name: string) {
+async function repository({ shared, path }: Pick<ConformanceContext, "shared" | "path">, name: string) {
   const { git, files } = shared;
   const at = path(name);
   await git.init(at, { branch: "main" });
