@@ -84,6 +84,28 @@ it("rebases with the author that is given, and names the files that both sides c
   );
 });
 
+it("asks for approval of what is run, and shows no credentials", async () => {
+  const asked: string[] = [];
+  const approve = (request: object) => {
+    asked.push(JSON.stringify(request));
+    return asked.length === 1;
+  };
+  const own = await createSandbox(local({ agent: "python" }), { approve });
+  try {
+    const credentials = { username: "somebody", password: "s3cret" };
+    const cloning = () => own.git.clone("http://127.0.0.1:1/x.git", { credentials });
+    await expect(cloning()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(cloning()).rejects.toMatchObject({ code: "DENIED" });
+    expect(asked).toHaveLength(2);
+    for (const request of asked) {
+      expect(request).toContain("http://127.0.0.1:1/x.git");
+      expect(request).not.toContain("s3cret");
+    }
+  } finally {
+    await own.destroy();
+  }
+});
+
 it("gives every file of a difference, and cuts its patch where it is asked to", async () => {
   await git.init("long");
   const names = Array.from({ length: 20 }, (_, index) => `long/${index}.txt`);

@@ -84,7 +84,7 @@ export class Git {
     const cwd = this.#git.place(path, operation);
     const { message, author, all, allowEmpty } = options;
     const flags = [...(all ? ["--all"] : []), ...(allowEmpty ? ["--allow-empty"] : [])];
-    const args = ["commit", "--quiet", "--file=-", ...flags];
+    const args = ["commit", "--quiet", "--cleanup=whitespace", "--file=-", ...flags];
     const command = { operation, subject: path, cwd, options: bounds(options), args };
     try {
       await this.#git.run({ ...command, stdin: message, env: identity(author) });
@@ -253,7 +253,7 @@ export class Git {
 /** How what was fetched becomes part of the current branch. */
 const takeOver: Readonly<Record<NonNullable<GitPullOptions["strategy"]>, readonly string[]>> = {
   "ff-only": ["merge", "--ff-only"],
-  merge: ["merge", "--no-edit"],
+  merge: ["merge", "--ff", "--no-edit"],
   rebase: ["rebase"],
 };
 const headArgs = ["rev-parse", "--verify", "--quiet", "HEAD"];

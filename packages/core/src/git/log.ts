@@ -22,6 +22,7 @@ export const logArgs = [
   "-z",
   "--no-show-signature",
   "--no-notes",
+  "--no-follow",
   "--no-color",
   "--encoding=UTF-8",
   "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B",

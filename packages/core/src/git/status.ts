@@ -53,7 +53,15 @@ export const changes: Readonly<Record<string, GitChange>> = {
 };
 
 /** The arguments whose answer {@link parseStatus} takes. */
-export const statusArgs = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--find-renames"];
+export const statusArgs = [
+  "status",
+  "--porcelain=v2",
+  "--branch",
+  "-z",
+  "--untracked-files=all",
+  "--find-renames",
+  "--ahead-behind",
+];
 
 export function parseStatus(bytes: Uint8Array): GitStatus {
   const fields = new Fields(bytes, "git.status");
