@@ -34,7 +34,10 @@ function runBackend(root: string, request: IncomingMessage, response: ServerResp
   request.pipe(backend.stdin);
   let head = Buffer.alloc(0);
   backend.stdout.on("data", (chunk: Buffer) => {
-    if (response.headersSent) return response.write(chunk);
+    if (response.headersSent) {
+      response.write(chunk);
+      return;
+    }
     head = Buffer.concat([head, chunk]);
     const end = head.indexOf("\r\n\r\n");
     if (end < 0) return;
