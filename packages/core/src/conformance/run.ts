@@ -82,7 +82,7 @@ export class ConformanceRun implements AsyncDisposable {
       failures.push(error);
     };
     try {
-      const context = await this.#context(tracked, sandbox, box);
+      const context = await this.#context(tracked, subject, sandbox, box);
       await withoutStrayErrors(() => within(limitMs, subject.id, subject.run(context)));
     } catch (error) {
       note(error);
@@ -94,12 +94,17 @@ export class ConformanceRun implements AsyncDisposable {
     if (failures.length === 1) throw failures[0];
   }
 
-  async #context(tracked: TrackedProvider, shared: Sandbox, box: Box): Promise<ConformanceContext> {
+  async #context(
+    tracked: TrackedProvider,
+    subject: ConformanceCase,
+    shared: Sandbox,
+    box: Box,
+  ): Promise<ConformanceContext> {
     const { provider } = tracked;
     this.#names += 1;
     const number = this.#names;
     const directory = `conformance/${number}`;
-    if (shared.capabilities.features.files) await shared.files.mkdir(directory);
+    if (subject.needs.includes("files")) await shared.files.mkdir(directory);
     return {
       provider,
       capabilities: shared.capabilities,
