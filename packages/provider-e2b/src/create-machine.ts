@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { SandboxError } from "@sandkit/core";
+import type { Sandbox, SandboxOpts } from "e2b";
+import type { E2BClient } from "./client.js";
+import { isPassing, isRefusal } from "./errors.js";
+import { markKey, metadataOf, type SandboxRecord } from "./metadata.js";
+
+/** A machine at E2B, and what was written on it. */
+export interface Machine {
+  readonly sandbox: Sandbox;
+  readonly record: SandboxRecord;
+}
+
+const mostTries = 3;
+/** When a machine shows itself in the list whose creation was answered by an error, in milliseconds. */
+const lookAgainMs = 1_000;
+
+/**
+ * Makes a machine. Of a creation without a clear answer, what may have come of it is looked for by its mark and ended,
+ * before it is tried again or given up. What shows itself only later, its lease ends.
+ */
+export async function createMachine(
+  client: E2BClient,
+  template: string,
+  options: Omit<SandboxOpts, "metadata">,
+  about: Omit<SandboxRecord, "mark">,
+  signal?: AbortSignal,
+): Promise<Machine> {
+  for (let tries = 1; ; tries++) {
+    signal?.throwIfAborted();
+    const record = { ...about, mark: randomUUID() };
+    try {
+      return { sandbox: await client.create(template, { ...options, metadata: metadataOf(record) }), record };
+    } catch (error) {
+      if (!(error instanceof SandboxError) || !mayHaveMade(error)) throw error;
+      await endMarked(client, record.mark, error);
+      if (tries >= mostTries || error.code === "TIMEOUT") throw error;
+    }
+  }
+}
+
+function mayHaveMade(error: SandboxError): boolean {
+  return isPassing(error) && !isRefusal(error);
+}
+
+async function endMarked(client: E2BClient, mark: string, cause: SandboxError): Promise<void> {
+  try {
+    for (const waitMs of [0, lookAgainMs]) {
+      await pause(waitMs);
+      for await (const { sandboxId } of client.list({ [markKey]: mark }, "create"))
+        await client.kill(sandboxId, "create");
+    }
+  } catch {
+    const message = `${cause.message} (whether a sandbox was made is not known; if so, it ends with its lease)`;
+    throw new SandboxError(cause.code, message, { ...cause.toJSON(), cause });
+  }
+}
