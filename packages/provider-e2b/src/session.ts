@@ -14,8 +14,9 @@ export interface SessionWords {
 /** The session of a running sandbox: core's over the terminal, and notice of changes by E2B itself. */
 export async function openSession(box: E2BBox, words: SessionWords): Promise<ProviderSession> {
   const session = await remoteSession(box, { ...words, detached: box.detached });
-  const files = { ...session.files, watch: (...args: WatchArguments) => watchFiles(box.sandbox, ...args) };
-  return Object.create(session, { files: { value: files, enumerable: true } });
+  const watch = (...args: WatchArguments) => watchFiles(box.sandbox, ...args);
+  Object.assign(session.files, { watch });
+  return session;
 }
 
 type WatchArguments = Parameters<NonNullable<ProviderSession["files"]["watch"]>>;

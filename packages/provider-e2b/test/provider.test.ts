@@ -13,7 +13,7 @@ describe("without a key", () => {
     const missing = { code: "AUTH", retryable: false, message: expect.stringContaining("E2B_API_KEY") };
     await expect(createSandbox(provider)).rejects.toMatchObject(missing);
     await expect(provider.attach({ provider: "e2b", id: "i" })).rejects.toMatchObject(missing);
-    await expect(provider.list().next()).rejects.toMatchObject(missing);
+    await expect(provider.list()[Symbol.asyncIterator]().next()).rejects.toMatchObject(missing);
     await expect(provider.reap({ olderThanMs: 0 })).rejects.toMatchObject(missing);
   });
 
