@@ -1,7 +1,8 @@
 import { messageOf } from "@sandkit/core";
 import type { Exchange } from "../http/exchange.js";
 import { HttpFailure } from "../http/http-failure.js";
-import { proxyRequest } from "../http/proxy.js";
+import { refuseUpgrade, type Upgrade } from "../http/listen.js";
+import { proxyRequest, proxyUpgrade } from "../http/proxy.js";
 import type { ControlApi } from "./control.js";
 import type { E2BSandbox } from "./sandbox.js";
 import type { Sandboxes } from "./sandboxes.js";
@@ -35,6 +36,30 @@ export class Edge {
     const connection = await sandbox.box.connect(target.port);
     if (!connection) throw new PortClosed(sandbox.id, target.port);
     await proxyRequest(exchange, connection);
+  }
+
+  /** Hands an upgrade, such as that to a WebSocket, on to the server in the sandbox that it is for. */
+  async upgrade({ request, socket, head, record }: Upgrade): Promise<void> {
+    const header = (name: string) => String(request.headers[name] ?? "") || undefined;
+    const target = targetOf({ header });
+    if (!target || target.port === envdPort) {
+      return refuseUpgrade(socket, 501, "only servers in sandboxes take upgrades\n");
+    }
+    try {
+      const sandbox = await this.#reach(target);
+      letTrafficIn(sandbox, header("e2b-traffic-access-token"));
+      const connection = await sandbox.box.connect(target.port);
+      if (!connection) throw new PortClosed(sandbox.id, target.port);
+      sandbox.trackSocket(socket);
+      record.status = 101;
+      proxyUpgrade(request, socket, head, connection);
+    } catch (error) {
+      const status = error instanceof HttpFailure ? error.status : 502;
+      const body =
+        error instanceof SandboxGone || error instanceof PortClosed ? error.body : { message: messageOf(error) };
+      record.status = status;
+      refuseUpgrade(socket, status, JSON.stringify(body), { "content-type": "application/json" });
+    }
   }
 
   /** Answers for what {@link handle} threw. */

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { posix } from "node:path";
+import type { Duplex } from "node:stream";
 import type { CreateOptions } from "@sandkit/core";
 import type { Clock, ClockTimer } from "../clock.js";
 import type { EmulatedBox } from "../emulated-box.js";
@@ -45,7 +46,7 @@ export class E2BSandbox {
   /** Last one asked for, in seconds. */
   timeout: number;
   readonly #expired: (sandbox: E2BSandbox) => Promise<void>;
-  readonly #open = new Set<Exchange>();
+  readonly #open = new Set<{ destroy(): unknown }>();
   #timer: ClockTimer | undefined;
 
   /** @param expired Called at its end of life. */
@@ -112,6 +113,12 @@ export class E2BSandbox {
     exchange.signal.addEventListener("abort", () => this.#open.delete(exchange));
   }
 
+  /** Likewise of one that has changed protocols. */
+  trackSocket(socket: Duplex): void {
+    this.#open.add(socket);
+    socket.on("close", () => this.#open.delete(socket));
+  }
+
   /** Stops it where it is; without `memory` its processes end. */
   async pause(memory: boolean): Promise<void> {
     this.state = "paused";
@@ -145,7 +152,7 @@ export class E2BSandbox {
   }
 
   #hangUp(): void {
-    for (const exchange of this.#open) exchange.destroy();
+    for (const connection of this.#open) connection.destroy();
     this.#open.clear();
   }
 }

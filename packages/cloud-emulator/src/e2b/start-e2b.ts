@@ -44,6 +44,7 @@ export async function startE2B(options: E2BOptions): Promise<E2BEmulator> {
     faults,
     requests,
     handle: (exchange) => edge.handle(exchange),
+    upgrade: (upgrade) => edge.upgrade(upgrade),
     failed: (exchange, error) => edge.failed(exchange, error),
   });
   let closing: Promise<void> | undefined;

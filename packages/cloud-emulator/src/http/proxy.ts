@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import type { Duplex } from "node:stream";
+import { type Duplex, pipeline } from "node:stream";
 import type { Exchange } from "./exchange.js";
 
 /** Headers that belong to one connection. */
@@ -26,8 +25,10 @@ export async function proxyRequest(exchange: Exchange, connection: Duplex): Prom
   const stop = () => connection.destroy();
   exchange.signal.addEventListener("abort", stop);
   try {
-    exchange.request.pipe(onward);
-    const [answer]: [IncomingMessage] = (await once(onward, "response", { signal: exchange.signal })) as never;
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      onward.on("response", resolve).on("error", reject);
+      exchange.request.pipe(onward);
+    });
     exchange.start(answer.statusCode ?? 502, endToEnd(answer.headers));
     for await (const chunk of answer) await exchange.write(chunk);
     await exchange.end();
@@ -35,6 +36,18 @@ export async function proxyRequest(exchange: Exchange, connection: Duplex): Prom
     exchange.signal.removeEventListener("abort", stop);
     stop();
   }
+}
+
+/** Hands an upgrade on as it came, and from then on whatever either side says. */
+export function proxyUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, connection: Duplex): void {
+  const fields: string[] = [];
+  for (let index = 0; index + 1 < request.rawHeaders.length; index += 2) {
+    fields.push(`${request.rawHeaders[index]}: ${request.rawHeaders[index + 1]}\r\n`);
+  }
+  connection.write(`${request.method} ${request.url} HTTP/1.1\r\n${fields.join("")}\r\n`);
+  connection.write(head);
+  // An end or an error of either side ends both, which is all there is to tell.
+  pipeline(socket, connection, socket, () => undefined);
 }
 
 function endToEnd(headers: IncomingMessage["headers"]): Record<string, string | string[]> {

@@ -13,6 +13,7 @@ import {
 import { FilesEndpoint } from "./files-endpoint.js";
 import { FilesystemService } from "./filesystem-service.js";
 import { ProcessService } from "./process-service.js";
+import { Watchers } from "./watchers.js";
 
 type Answer = (exchange: Exchange) => Promise<void>;
 
@@ -27,6 +28,7 @@ export class Envd {
     this.#files = new FilesEndpoint(sandbox);
     const process = new ProcessService(sandbox);
     const files = new FilesystemService(sandbox);
+    const watchers = new Watchers(sandbox);
     const unary = (method: Unary) => (exchange: Exchange) => answerUnary(exchange, method);
     const stream = (method: ServerStream) => (exchange: Exchange) => answerServerStream(exchange, method);
     const upstream = (method: ClientStream) => (exchange: Exchange) => answerClientStream(exchange, method);
@@ -43,6 +45,10 @@ export class Envd {
       "POST /process.Process/SendSignal": unary((request) => process.sendSignal(request)),
       "POST /process.Process/CloseStdin": unary((request) => process.closeStdin(request)),
       "POST /process.Process/Update": unary((request) => process.update(request)),
+      "POST /filesystem.Filesystem/WatchDir": stream((request, call, send) => watchers.watchDir(request, call, send)),
+      "POST /filesystem.Filesystem/CreateWatcher": unary((request, call) => watchers.create(request, call)),
+      "POST /filesystem.Filesystem/GetWatcherEvents": unary((request) => watchers.events(request)),
+      "POST /filesystem.Filesystem/RemoveWatcher": unary((request) => watchers.remove(request)),
       "POST /filesystem.Filesystem/Stat": unary((request, call) => files.stat(request, call)),
       "POST /filesystem.Filesystem/MakeDir": unary((request, call) => files.makeDir(request, call)),
       "POST /filesystem.Filesystem/Move": unary((request, call) => files.move(request, call)),

@@ -2,6 +2,7 @@ import { type BoxProcess, BoxStartError } from "../../box-process.js";
 import type { E2BSandbox } from "../sandbox.js";
 import { ConnectFailure } from "./connect-failure.js";
 import type { ConnectCall, Send } from "./connect-protocol.js";
+import { keepaliveMs } from "./keepalive.js";
 import type {
   ProcessEvent,
   ProcessInput,
@@ -17,8 +18,6 @@ import type {
 import { RunningProcess } from "./running-process.js";
 import { Subscriber } from "./subscriber.js";
 import { userOf } from "./users.js";
-
-const defaultKeepaliveMs = 90_000;
 
 /** `process.Process` of one sandbox. */
 export class ProcessService {
@@ -120,8 +119,7 @@ export class ProcessService {
     call.signal.addEventListener("abort", leave);
     try {
       await send({ event: { start: { pid: process.pid } } });
-      const rest = this.#keepaliveMs(call);
-      keepalive = setInterval(() => send({ event: { keepalive: {} } }), rest);
+      keepalive = setInterval(() => send({ event: { keepalive: {} } }), keepaliveMs(call, this.#sandbox.quirks));
       for await (const event of events) {
         await send({ event });
         keepalive.refresh();
@@ -132,11 +130,6 @@ export class ProcessService {
       call.signal.removeEventListener("abort", leave);
       leave();
     }
-  }
-
-  #keepaliveMs(call: ConnectCall): number {
-    const asked = Number(call.header("keepalive-ping-interval")) * 1000;
-    return this.#sandbox.quirks.keepaliveMs ?? (asked > 0 ? asked : defaultKeepaliveMs);
   }
 
   #keep(process: RunningProcess): void {
