@@ -1,13 +1,15 @@
-import type {
-  BulkFiles,
-  Capabilities,
-  PortInfo,
-  ProviderSession,
-  RemoteBox,
-  SandboxInfo,
-  SandboxRef,
-  SnapshotInfo,
-  Terminal,
+import {
+  type BulkFiles,
+  type Capabilities,
+  decodeRecord,
+  type PortInfo,
+  type ProviderSession,
+  type RemoteBox,
+  type SandboxInfo,
+  type SandboxRecord,
+  type SandboxRef,
+  type SnapshotInfo,
+  type Terminal,
 } from "@sandkit/core";
 import type { Sandbox } from "e2b";
 import { whyUnreachable } from "./believe.js";
@@ -15,7 +17,6 @@ import { bulkFiles } from "./bulk-files.js";
 import { e2bCapabilities, longestTtlMs } from "./capabilities.js";
 import type { E2BClient, VendorInfo } from "./client.js";
 import { providerName } from "./errors.js";
-import { recordOf, type SandboxRecord } from "./metadata.js";
 import { portOf, type SharedAddress } from "./ports.js";
 import { PtyTerminal } from "./terminal.js";
 
@@ -34,7 +35,7 @@ export interface BoxParts {
   readonly address: SharedAddress;
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Sessions of copies of a box. */
-  readonly openForks: (forks: readonly Sandbox[], record: SandboxRecord) => Promise<ProviderSession[]>;
+  readonly openForks: (forks: readonly Sandbox[]) => Promise<ProviderSession[]>;
 }
 
 /** A sandbox at E2B, as `remoteSession` takes it. */
@@ -93,7 +94,7 @@ export class E2BBox implements RemoteBox {
 
   async fork(count: number): Promise<ProviderSession[]> {
     const forks = await this.client.fork(this.#id, count, this.#parts.leaseMs);
-    return this.#parts.openForks(forks, this.#parts.record);
+    return this.#parts.openForks(forks);
   }
 
   async extend(ttlMs: number): Promise<void> {
@@ -133,7 +134,7 @@ export function describe(
 
 /** One of a list. */
 export function listed(found: VendorInfo): SandboxInfo | undefined {
-  const record = recordOf(found.metadata);
+  const record = decodeRecord(found.metadata);
   if (!record) return undefined;
   return {
     ...describe(record, found),

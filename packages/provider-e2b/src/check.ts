@@ -1,6 +1,6 @@
 import { type CheckResult, messageOf, SandboxError } from "@sandkit/core";
 import type { E2BConnector } from "./client.js";
-import { managedKey } from "./metadata.js";
+import { managed } from "./marks.js";
 
 const dashboard = "make a key at https://e2b.dev/dashboard and set E2B_API_KEY, or the option apiKey";
 
@@ -8,7 +8,7 @@ const dashboard = "make a key at https://e2b.dev/dashboard and set E2B_API_KEY, 
 export async function checkE2B(connector: E2BConnector): Promise<CheckResult> {
   try {
     let living = 0;
-    for await (const _ of connector.connect("check").list({ [managedKey]: "true" }, "check")) living += 1;
+    for await (const _ of connector.connect("check").list(managed, "check")) living += 1;
     const ours = living === 1 ? "1 sandbox of Sandkit lives" : `${living} sandboxes of Sandkit live`;
     return { ok: true, detail: `the key is good at E2B; ${ours} there; isolation: microvm` };
   } catch (error) {

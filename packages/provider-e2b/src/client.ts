@@ -60,7 +60,10 @@ export class E2BClient {
     });
   }
 
-  /** Connects to a running one, or resumes a paused one. The end of its life comes no earlier than `ttlMs` from now. */
+  /**
+   * Connects to a running one, or resumes a paused one. The end of its life comes no earlier than `ttlMs` from now.
+   * @throws SandboxError `NOT_FOUND` when there is none of that id
+   */
   async connect(sandboxId: string, ttlMs: number, operation: string, signal?: AbortSignal): Promise<Sandbox> {
     const about = { operation, subject: `sandbox ${sandboxId}`, sandboxId };
     return await call(
@@ -83,8 +86,8 @@ export class E2BClient {
   }
 
   /** Those with all of this metadata, running and paused, page by page. */
-  async *list(metadata: Record<string, string>, operation: string): AsyncGenerator<VendorInfo> {
-    const query: SandboxListOpts["query"] = { state: ["running", "paused"], metadata };
+  async *list(metadata: Readonly<Record<string, string>>, operation: string): AsyncGenerator<VendorInfo> {
+    const query: SandboxListOpts["query"] = { state: ["running", "paused"], metadata: { ...metadata } };
     const pages = this.#sdk.Sandbox.list({ query, limit: pageSize });
     while (pages.hasNext) {
       // A page that failed leaves the place where it was.

@@ -1,16 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { SandboxError } from "@sandkit/core";
+import { encodeRecord, SandboxError, type SandboxRecord } from "@sandkit/core";
 import type { Sandbox, SandboxOpts } from "e2b";
 import type { E2BClient } from "./client.js";
 import { isPassing, isRefusal } from "./errors.js";
-import { markKey, metadataOf, type SandboxRecord } from "./metadata.js";
-
-/** A machine at E2B, and what was written on it. */
-export interface Machine {
-  readonly sandbox: Sandbox;
-  readonly record: SandboxRecord;
-}
+import { managed, markedAs } from "./marks.js";
 
 const mostTries = 3;
 /** When a machine shows itself in the list whose creation was answered by an error, in milliseconds. */
@@ -24,17 +18,18 @@ export async function createMachine(
   client: E2BClient,
   template: string,
   options: Omit<SandboxOpts, "metadata">,
-  about: Omit<SandboxRecord, "mark">,
+  record: SandboxRecord,
   signal?: AbortSignal,
-): Promise<Machine> {
+): Promise<Sandbox> {
   for (let tries = 1; ; tries++) {
     signal?.throwIfAborted();
-    const record = { ...about, mark: randomUUID() };
+    const mark = randomUUID();
+    const metadata = { ...managed, ...markedAs(mark), ...encodeRecord(record) };
     try {
-      return { sandbox: await client.create(template, { ...options, metadata: metadataOf(record) }), record };
+      return await client.create(template, { ...options, metadata });
     } catch (error) {
       if (!(error instanceof SandboxError) || !mayHaveMade(error)) throw error;
-      await endMarked(client, record.mark, error);
+      await endMarked(client, mark, error);
       if (tries >= mostTries || error.code === "TIMEOUT") throw error;
     }
   }
@@ -48,8 +43,7 @@ async function endMarked(client: E2BClient, mark: string, cause: SandboxError): 
   try {
     for (const waitMs of [0, lookAgainMs]) {
       await pause(waitMs);
-      for await (const { sandboxId } of client.list({ [markKey]: mark }, "create"))
-        await client.kill(sandboxId, "create");
+      for await (const { sandboxId } of client.list(markedAs(mark), "create")) await client.kill(sandboxId, "create");
     }
   } catch {
     const message = `${cause.message} (whether a sandbox was made is not known; if so, it ends with its lease)`;

@@ -1,21 +1,27 @@
-import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   type AttachOptions,
   type CreateOptions,
-  fingerprintOf,
+  decodeRecord,
+  defaultLeaseMs,
   type ListOptions,
+  labelValues,
+  optionsDigest,
   ownerLabel,
   type ProviderSession,
+  SandboxError,
   type SandboxInfo,
+  type SandboxRecord,
   type SandboxRef,
+  settleName,
 } from "@sandkit/core";
 import type { Sandbox } from "e2b";
 import { describe, E2BBox, listed } from "./box.js";
 import { e2bCapabilities } from "./capabilities.js";
 import type { E2BClient, E2BConnector } from "./client.js";
-import { createMachine, type Machine } from "./create-machine.js";
-import { refusal } from "./errors.js";
-import { labelMetadata, managedKey, recordOf, type SandboxRecord } from "./metadata.js";
+import { createMachine } from "./create-machine.js";
+import { isMissing, refusal } from "./errors.js";
+import { managed } from "./marks.js";
 import { findNamed, requireSameOptions } from "./named.js";
 import { networkOf } from "./network.js";
 import type { E2BNative, E2BOptions } from "./options.js";
@@ -25,10 +31,13 @@ import { planSandbox, type SandboxPlan } from "./plan-sandbox.js";
 import { openSession, type SessionWords } from "./session.js";
 
 type Create = CreateOptions<E2BNative>;
+type Env = Readonly<Record<string, string>> | undefined;
+/** Whether a machine that was just made is the one to go on with. */
+type Settle = (machine: Sandbox) => Promise<boolean>;
 
-const defaultLeaseMs = 5 * 60_000;
 /** From the creation until the session is open, at least: then the lease counts. In milliseconds. */
 const startMs = 60_000;
+const lookAgainMs = 200;
 /** Of E2B's own templates. */
 const usualUser = "user";
 /** Where they begin; asked of the sandbox itself, except while it sleeps. */
@@ -38,7 +47,7 @@ const usualWorkdir = "/home/user";
 export class Sandboxes {
   readonly #connector: E2BConnector;
   readonly #options: E2BOptions;
-  /** Creates of one name, in the order in which they came. */
+  /** The last create of each name: those of one name go one after another. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(connector: E2BConnector, options: E2BOptions) {
@@ -47,14 +56,11 @@ export class Sandboxes {
   }
 
   async create(create: Create): Promise<ProviderSession> {
-    const { name } = create;
     const client = this.#connector.connect("create");
-    if (name === undefined) return this.#make(client, create);
+    const { name } = create;
+    if (name === undefined) return this.#make(client, create, async () => true);
     const before = this.#turns.get(name);
-    const turn = Promise.resolve(before).then(
-      () => this.#createNamed(client, create, name),
-      () => this.#createNamed(client, create, name),
-    );
+    const turn = Promise.allSettled([before]).then(() => this.#createNamed(client, create, name));
     this.#turns.set(name, turn);
     try {
       return await turn;
@@ -68,14 +74,10 @@ export class Sandboxes {
     const client = this.#connector.connect("attach");
     const info = await client.info(ref.id, "attach", { signal });
     if (!info) return null;
-    const record = recordOf(info.metadata);
+    const record = decodeRecord(info.metadata);
     if (!record) {
-      throw refusal(
-        "UNSUPPORTED",
-        `sandbox ${ref.id} was not made by Sandkit: use E2B's own SDK for it`,
-        "attach",
-        ref.id,
-      );
+      const next = "use E2B's own SDK for it";
+      throw refusal("UNSUPPORTED", `sandbox ${ref.id} was not made by Sandkit: ${next}`, "attach", ref.id);
     }
     if (info.state === "paused") return this.#asleep(client, ref, record);
     return this.#join(client, info.sandboxId, record, "attach", signal);
@@ -83,7 +85,7 @@ export class Sandboxes {
 
   async *list({ labels = {} }: ListOptions = {}): AsyncGenerator<SandboxInfo> {
     const client = this.#connector.connect("list");
-    for await (const found of client.list({ [managedKey]: "true", ...labelMetadata(labels) }, "list")) {
+    for await (const found of client.list({ ...managed, ...labelValues(labels) }, "list")) {
       const info = listed(found);
       if (info) yield info;
     }
@@ -94,88 +96,71 @@ export class Sandboxes {
   }
 
   async #createNamed(client: E2BClient, create: Create, name: string): Promise<ProviderSession> {
-    const owner = await ownerLabel();
+    const { signal } = create;
+    const find = async () => findNamed(client, name, await ownerLabel());
+    const discard = ({ id }: { readonly id: string }) => client.kill(id, "create");
+    const settle: Settle = async ({ sandboxId }) => {
+      const mine = { id: sandboxId, createdAt: new Date() };
+      const settled = await settleName<{ readonly id: string; readonly createdAt: Date }>({
+        name,
+        mine,
+        find,
+        discard,
+        signal,
+      });
+      return settled.id === sandboxId;
+    };
     for (;;) {
-      create.signal?.throwIfAborted();
-      const found = await findNamed(client, name, owner);
-      if (!found) {
-        const made = await this.#makeFirst(client, create, name, owner);
-        if (made) return made;
-        continue;
-      }
-      requireSameOptions(found, optionsHash(create));
-      const session = await this.#join(client, found.info.sandboxId, found.record, "create", create.signal);
+      signal?.throwIfAborted();
+      const [found] = await find();
+      if (found) requireSameOptions(found, optionsDigest(create));
+      const session = found
+        ? await this.#join(client, found.id, found.record, "create", signal)
+        : await this.#make(client, create, settle);
       if (session) return session;
+      // It is about to go, or about to come: somebody else makes it just now.
+      await pause(lookAgainMs, undefined, { signal });
     }
   }
 
-  /** Undefined when somebody else was faster with this name. */
-  async #makeFirst(
-    client: E2BClient,
-    create: Create,
-    name: string,
-    owner: string,
-  ): Promise<ProviderSession | undefined> {
-    return this.#make(client, create, async ({ sandbox }) => {
-      const first = await findNamed(client, name, owner);
-      return first === undefined || first.info.sandboxId === sandbox.sandboxId;
-    });
-  }
-
-  async #make(client: E2BClient, create: Create): Promise<ProviderSession>;
-  async #make(
-    client: E2BClient,
-    create: Create,
-    isWanted: (machine: Machine) => Promise<boolean>,
-  ): Promise<ProviderSession | undefined>;
-  async #make(
-    client: E2BClient,
-    create: Create,
-    isWanted: (machine: Machine) => Promise<boolean> = async () => true,
-  ): Promise<ProviderSession | undefined> {
-    const { signal, onProgress } = create;
+  async #make(client: E2BClient, create: Create, settle: () => Promise<true>): Promise<ProviderSession>;
+  async #make(client: E2BClient, create: Create, settle: Settle): Promise<ProviderSession | undefined>;
+  async #make(client: E2BClient, create: Create, settle: Settle): Promise<ProviderSession | undefined> {
+    const { signal, onProgress, lifetime = {} } = create;
     const plan = planSandbox(create, this.#options);
+    const record = await recordFor(create, plan);
     onProgress?.(`starting a sandbox of template ${plan.image.template} at E2B`);
-    const machine = await this.#start(client, create, plan);
+    const machine = await createMachine(client, plan.image.template, this.#startOptions(plan), record, signal);
     try {
       signal?.throwIfAborted();
-      if (!(await isWanted(machine))) {
-        await client.kill(machine.sandbox.sandboxId);
-        return undefined;
-      }
-      const { ttlMs, idleMs } = create.lifetime ?? {};
-      const box = this.#box(client, machine.sandbox, machine.record, "created", plan.env);
+      if (!(await settle(machine))) return undefined;
+      const box = this.#box(client, machine, record, "created", plan.env);
+      const { ttlMs, idleMs } = lifetime;
       const session = await this.#open(box, { ttlMs, idleMs, origin: "created", signal });
+      // E2B's end for it is that of its start until now.
+      if (ttlMs !== undefined && ttlMs < this.#startTtlMs) await box.extend(ttlMs);
       if (plan.packages.length > 0) await installPackages(session, plan.packages, { signal, onProgress });
-      if (plan.egress) await client.setNetwork(machine.sandbox.sandboxId, plan.egress);
+      if (plan.egress) await client.setNetwork(machine.sandboxId, plan.egress);
       return session;
     } catch (error) {
-      await client.kill(machine.sandbox.sandboxId, "create");
+      await client.kill(machine.sandboxId, "create");
       throw error;
     }
   }
 
-  async #start(client: E2BClient, create: Create, plan: SandboxPlan): Promise<Machine> {
-    const { volumeMounts } = plan.native;
-    const about: Omit<SandboxRecord, "mark"> = {
-      owner: await ownerLabel(),
-      createdAt: new Date(),
-      name: create.name,
-      template: plan.image.name,
-      workdir: create.workdir,
-      options: optionsHash(create),
-      detached: create.lifetime?.detached ?? false,
-      labels: create.labels ?? {},
-    };
-    const { allowInternetAccess } = plan.startEgress;
-    const options = {
-      timeoutMs: Math.max(this.#leaseMs, startMs),
-      network: networkOf(plan.startEgress, this.#options.publicPorts ?? false),
+  get #startTtlMs(): number {
+    return Math.max(this.#leaseMs, startMs);
+  }
+
+  #startOptions({ startEgress, native: { volumeMounts } }: SandboxPlan) {
+    const { allowInternetAccess } = startEgress;
+    return {
+      timeoutMs: this.#startTtlMs,
+      network: networkOf(startEgress, this.#options.publicPorts ?? false),
       lifecycle: { onTimeout: "kill", autoResume: false } as const,
       ...(allowInternetAccess !== undefined && { allowInternetAccess }),
       ...(volumeMounts && { volumeMounts: { ...volumeMounts } }),
     };
-    return createMachine(client, plan.image.template, options, about, create.signal);
   }
 
   /** Another client of a running sandbox; of a paused one, which this resumes. Null when it is gone. */
@@ -186,8 +171,14 @@ export class Sandboxes {
     operation: "attach" | "create",
     signal: AbortSignal | undefined,
   ): Promise<ProviderSession | null> {
-    const sandbox = await client.connect(sandboxId, this.#leaseMs, operation, signal);
-    return this.#open(this.#box(client, sandbox, record, "attached"), { origin: "attached", signal });
+    try {
+      const sandbox = await client.connect(sandboxId, this.#leaseMs, operation, signal);
+      const box = this.#box(client, sandbox, record, "attached");
+      return await this.#open(box, { origin: "attached", startAgent: false, signal });
+    } catch (error) {
+      if (error instanceof SandboxError && isMissing(error)) return null;
+      throw error;
+    }
   }
 
   #asleep(client: E2BClient, ref: SandboxRef, record: SandboxRecord): ProviderSession {
@@ -206,9 +197,16 @@ export class Sandboxes {
   }
 
   /** Copies are sandboxes of their own; the original's name is not theirs. */
-  async #openForks(client: E2BClient, forks: readonly Sandbox[], record: SandboxRecord): Promise<ProviderSession[]> {
+  async #openForks(
+    client: E2BClient,
+    forks: readonly Sandbox[],
+    record: SandboxRecord,
+    env: Env,
+  ): Promise<ProviderSession[]> {
     const own = { ...record, name: undefined, createdAt: new Date() };
-    const opening = forks.map((fork) => this.#open(this.#box(client, fork, own, "created"), { origin: "attached" }));
+    const opening = forks.map((fork) =>
+      this.#open(this.#box(client, fork, own, "created", env), { origin: "created" }),
+    );
     const results = await Promise.allSettled(opening);
     const sessions = results.filter((result) => result.status === "fulfilled").map(({ value }) => value);
     const failed = results.find((result) => result.status === "rejected");
@@ -217,13 +215,7 @@ export class Sandboxes {
     throw failed.reason;
   }
 
-  #box(
-    client: E2BClient,
-    sandbox: Sandbox,
-    record: SandboxRecord,
-    origin: SandboxInfo["origin"],
-    env?: Readonly<Record<string, string>>,
-  ): E2BBox {
+  #box(client: E2BClient, sandbox: Sandbox, record: SandboxRecord, origin: SandboxInfo["origin"], env?: Env): E2BBox {
     return new E2BBox({
       client,
       sandbox,
@@ -233,7 +225,7 @@ export class Sandboxes {
       leaseMs: this.#leaseMs,
       user: this.#options.user ?? usualUser,
       address: { sandboxUrl: this.#options.sandboxUrl ?? process.env.E2B_SANDBOX_URL },
-      openForks: (forks, of) => this.#openForks(client, forks, of),
+      openForks: (forks) => this.#openForks(client, forks, record, env),
     });
   }
 
@@ -242,6 +234,15 @@ export class Sandboxes {
   }
 }
 
-function optionsHash(create: Create): string {
-  return createHash("sha256").update(fingerprintOf(create)).digest("hex");
+async function recordFor(create: Create, plan: SandboxPlan): Promise<SandboxRecord> {
+  return {
+    owner: await ownerLabel(),
+    createdAt: new Date(),
+    name: create.name,
+    template: plan.image.name,
+    workdir: create.workdir,
+    options: optionsDigest(create),
+    detached: create.lifetime?.detached ?? false,
+    labels: create.labels ?? {},
+  };
 }

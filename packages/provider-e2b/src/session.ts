@@ -9,6 +9,7 @@ export interface SessionWords {
   readonly leaseMs: number;
   readonly signal?: AbortSignal | undefined;
   readonly origin: "created" | "attached";
+  readonly startAgent?: boolean | undefined;
 }
 
 /** The session of a running sandbox: core's over the terminal, and notice of changes by E2B itself. */

@@ -39,6 +39,8 @@ export interface RemoteSessionOptions {
   readonly leaseMs?: number | undefined;
   /** What runs in the box outlives this client by a lease; otherwise it ends a minute after the client, at the latest. */
   readonly detached?: boolean | undefined;
+  /** False: a box without an agent that lives is over, by its user's end or its owner's, and is `NOT_FOUND`. */
+  readonly startAgent?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -65,7 +67,7 @@ interface OpenOptions {
 }
 
 async function openAgent(box: RemoteBox, options: RemoteSessionOptions, open: OpenOptions): Promise<Opened> {
-  const { terminal, start } = await startOnce(box, options.signal);
+  const { terminal, start } = await startOnce(box, options);
   const isPaused = async () => (await box.info()).state === "paused";
   const link = new Link(terminal, start, { isPaused, onPaused: open.onPaused });
   const { cwd, home } = start.place;
@@ -90,7 +92,7 @@ async function openAgent(box: RemoteBox, options: RemoteSessionOptions, open: Op
 /** A start cannot be resumed: one that broke is made again, on a new terminal. */
 async function startOnce(
   box: RemoteBox,
-  signal: AbortSignal | undefined,
+  { signal, startAgent }: RemoteSessionOptions,
 ): Promise<{ readonly terminal: Terminal; readonly start: LinkStart }> {
   for (let attempt = 1; ; attempt += 1) {
     const terminal = box.terminal();
@@ -101,6 +103,7 @@ async function startOnce(
         sandboxId: box.ref.id,
         agent: agentName(box.ref),
         user: box.user,
+        startAgent,
         signal: signal ? AbortSignal.any([signal, limit]) : limit,
       });
       return { terminal, start };
@@ -285,11 +288,17 @@ export class RemoteSession implements ProviderSession {
     return { ttlMs: this.#lease.restMs, onPaused: () => this.foundPaused() };
   }
 
-  /** Without its agent a box is of no use to this client: it ends with the lease, unless others renew it. */
+  /**
+   * Without its agent a box is of no use to this client: it ends with the lease, unless others renew it. One whose time
+   * is over is of no use to anybody, nor is one that was this client's alone. What fails here, the lease does.
+   */
   #watch(): void {
     const { agent } = this.#opened;
     agent.closed.then(() => {
-      if (this.#opened.agent === agent && !this.#paused) this.#lease.stop();
+      if (this.#opened.agent !== agent || this.#paused) return;
+      this.#lease.stop();
+      const own = this.#options.origin === "created" && !this.#options.detached;
+      if (own || agent.failure?.code === "EXPIRED") this.#box.destroy().catch(() => undefined);
     });
   }
 

@@ -40,6 +40,8 @@ export interface StartLinkOptions {
   readonly agent: string;
   /** Who programs are to run as, where the terminal is root's; default: its user. */
   readonly user?: string | undefined;
+  /** False: only an agent that is there already. Default: one is started where there is none. */
+  readonly startAgent?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -61,7 +63,9 @@ export async function startLink(terminal: Terminal, options: StartLinkOptions): 
   const key = randomBytes(keyBytes);
   const nonce = randomBytes(nonceBytes);
   const { loader, program } = await linkProgram();
-  const config = Buffer.from(`${[mark, key.toString("hex"), options.agent, options.user ?? ""].join("\n")}\0`);
+  const config = Buffer.from(
+    `${[mark, key.toString("hex"), options.agent, options.user ?? "", options.startAgent === false ? "" : "start"].join("\n")}\0`,
+  );
   const size = config.length + program.length;
   const connection = await terminal.open(options.signal);
   try {
@@ -166,6 +170,10 @@ function placeOf({ word, text }: Said, options: StartLinkOptions): LinkPlace {
   try {
     const value: unknown = JSON.parse(text);
     if (word === "link") return place.parse(value);
+    if (word === "gone") {
+      const message = `the agent of sandbox ${options.sandboxId} has ended, and the sandbox with it: create a new one`;
+      throw failure("NOT_FOUND", message, options);
+    }
     const { message } = failed.parse(value);
     throw failure("UNAVAILABLE", `no agent runs in sandbox ${options.sandboxId}: ${readable(message)}`, options);
   } catch (cause) {
@@ -176,7 +184,7 @@ function placeOf({ word, text }: Said, options: StartLinkOptions): LinkPlace {
 }
 
 function failure(
-  code: "UNAVAILABLE" | "UNSUPPORTED",
+  code: "UNAVAILABLE" | "UNSUPPORTED" | "NOT_FOUND",
   message: string,
   { provider, sandboxId }: StartLinkOptions,
   cause?: unknown,
