@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import { linkProgram } from "../agent/guest-source.js";
 import { unlessAborted } from "../deadline.js";
-import { SandboxError } from "../errors.js";
+import { messageOf, SandboxError } from "../errors.js";
 import { encodeResume, keyBytes, nonceBytes } from "./packets.js";
 import type { Terminal, TerminalConnection } from "./terminal.js";
 
@@ -134,16 +134,23 @@ class Prelude {
         return { word, text: line.slice(word.length + 1) };
       }
       if (this.#data.length > maxPreludeBytes) throw this.#failure(`said more than ${maxPreludeBytes} bytes`);
-      const { done, value } = await this.#reader.read();
+      const { done, value } = await this.#reader.read().catch((cause) => {
+        throw this.#failure(`broke (${messageOf(cause)})`, cause);
+      });
       if (done) throw this.#failure("ended");
       this.#data = Buffer.concat([this.#data, value]);
     }
   }
 
-  #failure(what: string): SandboxError {
+  #failure(what: string, cause?: unknown): SandboxError {
     const said = readable(this.#data.toString("utf8")).slice(-quotedCharacters);
     const detail = said === "" ? "" : `; it said: ${said}`;
-    return failure("UNAVAILABLE", `the terminal of sandbox ${this.#options.sandboxId} ${what}${detail}`, this.#options);
+    return failure(
+      "UNAVAILABLE",
+      `the terminal of sandbox ${this.#options.sandboxId} ${what}${detail}`,
+      this.#options,
+      cause,
+    );
   }
 }
 
