@@ -1,5 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import { type Duplex, pipeline } from "node:stream";
+import type { Duplex } from "node:stream";
 import type { Exchange } from "./exchange.js";
 
 /** Headers that belong to one connection. */
@@ -14,11 +14,18 @@ const hopByHop: readonly string[] = [
   "upgrade",
 ];
 
-/** Hands a request on over a connection to its server, and the answer back, with aborts both ways. */
-export async function proxyRequest(exchange: Exchange, connection: Duplex): Promise<void> {
+/**
+ * Hands a request on over a connection to its server, and the answer back, with aborts both ways.
+ * @param path With the query; default: as it came.
+ */
+export async function proxyRequest(
+  exchange: Exchange,
+  connection: Duplex,
+  path = exchange.request.url ?? "/",
+): Promise<void> {
   const onward = httpRequest({
     method: exchange.method,
-    path: exchange.request.url,
+    path,
     headers: endToEnd(exchange.request.headers),
     createConnection: () => connection,
   });
@@ -38,16 +45,30 @@ export async function proxyRequest(exchange: Exchange, connection: Duplex): Prom
   }
 }
 
-/** Hands an upgrade on as it came, and from then on whatever either side says. */
-export function proxyUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, connection: Duplex): void {
+/**
+ * Hands an upgrade on, and from then on whatever either side says.
+ * @param path With the query; default: as it came.
+ */
+export function proxyUpgrade(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  connection: Duplex,
+  path = request.url ?? "/",
+): void {
   const fields: string[] = [];
   for (let index = 0; index + 1 < request.rawHeaders.length; index += 2) {
     fields.push(`${request.rawHeaders[index]}: ${request.rawHeaders[index + 1]}\r\n`);
   }
-  connection.write(`${request.method} ${request.url} HTTP/1.1\r\n${fields.join("")}\r\n`);
+  connection.write(`${request.method} ${path} HTTP/1.1\r\n${fields.join("")}\r\n`);
   connection.write(head);
-  // An end or an error of either side ends both, which is all there is to tell.
-  pipeline(socket, connection, socket, () => undefined);
+  const end = () => {
+    socket.destroy();
+    connection.destroy();
+  };
+  socket.on("close", end);
+  connection.on("close", end).on("error", end);
+  socket.pipe(connection).pipe(socket);
 }
 
 function endToEnd(headers: IncomingMessage["headers"]): Record<string, string | string[]> {
