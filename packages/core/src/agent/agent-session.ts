@@ -204,6 +204,11 @@ export class AgentSession implements ProviderSession {
     return this.#destroying;
   }
 
+  /** Tells the agent that the box is in use, by a way that does not lead through it. */
+  touch(): void {
+    if (!this.#connection.failure) this.#connection.touch();
+  }
+
   /** Why the agent is of no more use; undefined while it is. */
   get failure(): SandboxError | undefined {
     return this.#connection.failure;
