@@ -43,6 +43,8 @@ export interface StartLinkOptions {
   readonly user?: string | undefined;
   /** After so long without a word the guest's end takes the host for dead; default a minute. */
   readonly silentMs?: number | undefined;
+  /** False: only an agent that is there already. Default: one is started where there is none. */
+  readonly startAgent?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -64,8 +66,9 @@ export async function startLink(terminal: Terminal, options: StartLinkOptions): 
   const key = randomBytes(keyBytes);
   const nonce = randomBytes(nonceBytes);
   const { loader, program } = await linkProgram();
-  const { agent, user = "", silentMs = defaultSilentMs } = options;
-  const config = Buffer.from(`${[mark, key.toString("hex"), agent, user, silentMs].join("\n")}\0`);
+  const { agent, user = "", silentMs = defaultSilentMs, startAgent = true } = options;
+  const settings = [mark, key.toString("hex"), agent, user, silentMs, startAgent ? "start" : ""];
+  const config = Buffer.from(`${settings.join("\n")}\0`);
   const size = config.length + program.length;
   const connection = await terminal.open(options.signal);
   try {
@@ -177,6 +180,10 @@ function placeOf({ word, text }: Said, options: StartLinkOptions): LinkPlace {
   try {
     const value: unknown = JSON.parse(text);
     if (word === "link") return place.parse(value);
+    if (word === "gone") {
+      const message = `the agent of sandbox ${options.sandboxId} has ended, and the sandbox with it: create a new one`;
+      throw failure("NOT_FOUND", message, options);
+    }
     const { message } = failed.parse(value);
     throw failure("UNAVAILABLE", `no agent runs in sandbox ${options.sandboxId}: ${readable(message)}`, options);
   } catch (cause) {
@@ -187,7 +194,7 @@ function placeOf({ word, text }: Said, options: StartLinkOptions): LinkPlace {
 }
 
 function failure(
-  code: "UNAVAILABLE" | "UNSUPPORTED",
+  code: "UNAVAILABLE" | "UNSUPPORTED" | "NOT_FOUND",
   message: string,
   { provider, sandboxId }: StartLinkOptions,
   cause?: unknown,
