@@ -204,6 +204,16 @@ export class AgentSession implements ProviderSession {
     return this.#destroying;
   }
 
+  /** Tells the agent that the box is in use, by a way that does not lead through it. */
+  touch(): void {
+    if (!this.#connection.failure) this.#connection.touch();
+  }
+
+  /** Why the agent is of no more use; undefined while it is. */
+  get failure(): SandboxError | undefined {
+    return this.#connection.failure;
+  }
+
   /** Leaves the box to itself: a detached one lives on for a lease. What waits is told the reason. */
   async leave(reason = this.#ended("was left by this client: attach again")): Promise<void> {
     await this.#connection.close(reason);

@@ -5,18 +5,22 @@ import type { FileInfo, ProviderFiles, ProviderSession, ReadOptions, WriteOption
 import type { BulkFiles } from "./remote-box.js";
 
 /** The session of the agent, as far as it is needed here. */
-export type AgentBox = Pick<ProviderSession, "files" | "spawn" | "ref">;
+export type AgentBox = Pick<ProviderSession, "files" | "spawn" | "ref"> & {
+  /** Each piece of a file that the agent does not see is use of the box. */
+  touch(): void;
+};
 
 /**
  * Reads a large file whole by the vendor's way. The agent is asked at the same time and has the say: what the programs
  * of the box cannot read is not read for them by another.
  */
 export async function readBulk(
-  { files, ref }: AgentBox,
+  box: AgentBox,
   bulk: BulkFiles,
   path: string,
   options: ReadOptions = {},
 ): Promise<ReadableStream<Uint8Array>> {
+  const { files } = box;
   if (options.offset || options.length !== undefined) return files.read(path, options);
   const reading = files.read(path, options);
   const [stream, info] = await Promise.all([reading, files.stat(path, { followSymlinks: true })]);
@@ -24,7 +28,7 @@ export async function readBulk(
   try {
     const whole = await bulk.read(path, options.signal);
     await stream.cancel();
-    return whole.pipeThrough(expecting(info, ref.provider));
+    return whole.pipeThrough(expecting(info, box));
   } catch (error) {
     if (options.signal?.aborted) throw error;
     // The vendor's way is a shorter one only: the agent's leads there too.
@@ -33,15 +37,17 @@ export async function readBulk(
 }
 
 /** Fails where the vendor's stream ends before the file does. */
-function expecting({ path, size }: FileInfo, provider: string): TransformStream<Uint8Array, Uint8Array> {
+function expecting({ path, size }: FileInfo, box: AgentBox): TransformStream<Uint8Array, Uint8Array> {
   let count = 0;
   return new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       count += chunk.byteLength;
+      box.touch();
       controller.enqueue(chunk);
     },
     flush() {
-      if (count < size) throw cutOff("files.read", `${JSON.stringify(path)} after ${count} of ${size} bytes`, provider);
+      if (count < size)
+        throw cutOff("files.read", `${JSON.stringify(path)} after ${count} of ${size} bytes`, box.ref.provider);
     },
   });
 }
@@ -58,7 +64,7 @@ export async function writeBulk(
   options: WriteOptions,
 ): Promise<void> {
   if (options.mode !== "truncate" || options.ifModifiedAt) return box.files.write(path, data, options);
-  const { size, whole } = await begin(data, bulk.fromBytes, options.signal);
+  const { size, whole } = await begin(watched(data, box), bulk.fromBytes, options.signal);
   if (size < bulk.fromBytes) return box.files.write(path, whole, options);
   const old = await found(box.files, path);
   if (old && old.type !== "file") return box.files.write(path, whole, options);
@@ -108,6 +114,17 @@ async function changeMode(box: AgentBox, path: string, permissions: number): Pro
     provider: box.ref.provider,
     operation: "files.write",
   });
+}
+
+/** The same stream; each piece of it is use of the box. */
+function watched(data: ReadableStream<Uint8Array>, box: AgentBox): ReadableStream<Uint8Array> {
+  const touching = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      box.touch();
+      controller.enqueue(chunk);
+    },
+  });
+  return data.pipeThrough(touching);
 }
 
 /** Takes so much of a stream that it is known whether it is large; `whole` still gives all of it. */

@@ -40,6 +40,8 @@ export interface RemoteSessionOptions {
   readonly leaseMs?: number | undefined;
   /** What runs in the box outlives this client by a lease; otherwise it ends a minute after the client, at the latest. */
   readonly detached?: boolean | undefined;
+  /** False: a box without an agent that lives is over, by its user's end or its owner's, and is `NOT_FOUND`. */
+  readonly startAgent?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -66,7 +68,7 @@ interface OpenOptions {
 }
 
 async function openAgent(box: RemoteBox, options: RemoteSessionOptions, open: OpenOptions): Promise<Opened> {
-  const { terminal, start } = await startOnce(box, options.signal);
+  const { terminal, start } = await startOnce(box, options);
   const isPaused = async () => (await box.info()).state === "paused";
   const link = new Link(terminal, start, { isPaused, onPaused: open.onPaused });
   const { cwd, home } = start.place;
@@ -91,7 +93,7 @@ async function openAgent(box: RemoteBox, options: RemoteSessionOptions, open: Op
 /** A start cannot be resumed: one that broke is made again, on a new terminal. */
 async function startOnce(
   box: RemoteBox,
-  signal: AbortSignal | undefined,
+  { signal, startAgent }: RemoteSessionOptions,
 ): Promise<{ readonly terminal: Terminal; readonly start: LinkStart }> {
   for (let attempt = 1; ; attempt += 1) {
     const terminal = box.terminal();
@@ -102,6 +104,7 @@ async function startOnce(
         sandboxId: box.ref.id,
         agent: agentName(box.ref),
         user: box.user,
+        startAgent,
         signal: signal ? AbortSignal.any([signal, limit]) : limit,
       });
       return { terminal, start };
@@ -313,12 +316,25 @@ export class RemoteSession implements ProviderSession {
     return { ttlMs: this.#lease.restMs, onPaused: () => this.foundPaused() };
   }
 
-  /** Without its agent a box is of no use to this client: it ends with the lease, unless others renew it. */
   #watch(): void {
     const { agent } = this.#opened;
-    agent.closed.then(() => {
-      if (this.#opened.agent === agent && !this.#paused) this.#lease.stop();
-    });
+    // What fails here, the lease does.
+    agent.closed.then(() => this.#agentEnded(agent)).catch(() => undefined);
+  }
+
+  /**
+   * Without its agent a box is of no use to this client, unless it is only paused: it ends with the lease, if no others
+   * renew it. One whose time is over is of no use to anybody, nor is one that was this client's alone.
+   */
+  async #agentEnded(agent: AgentSession): Promise<void> {
+    if (this.#opened.agent !== agent || this.#paused || this.#destroying) return;
+    this.#lease.stop();
+    if (this.#box.pause && (await this.#box.info()).state === "paused") {
+      this.foundPaused();
+      return;
+    }
+    const own = this.#options.origin === "created" && !this.#options.detached;
+    if (own || agent.failure?.code === "EXPIRED") await this.#box.destroy();
   }
 
   #lost(what: string): SandboxError {
