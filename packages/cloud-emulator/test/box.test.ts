@@ -106,6 +106,22 @@ describe("a program in an emulated box", () => {
     await result;
   });
 
+  it("may end all that runs in the box, which then runs others", async () => {
+    const process = await bash("sleep 50 & kill -9 0; sleep 50");
+    for await (const _ of process.output()) expect.unreachable("it writes nothing");
+    await expect(process.exited).rejects.toMatchObject({ code: "SANDBOX_LOST" });
+    const { stdout } = await outcome(await bash("echo again"));
+    expect(stdout).toBe("again\n");
+  });
+
+  it("is ended with everything that grew from it, also after its own end", async () => {
+    const process = await bash("setsid sleep 51 >/dev/null 2>&1 & echo $!");
+    const { stdout } = await outcome(process);
+    await process.signalTree("SIGKILL");
+    const { stdout: left } = await outcome(await bash(`sleep 0.1; ps -o pid= -p ${stdout.trim()} || echo none`));
+    expect(left).toBe("none\n");
+  });
+
   it("is reached at a port", async () => {
     const process = await bash("exec python3 -u -m http.server 18731 --bind 127.0.0.1");
     const result = outcome(process);
