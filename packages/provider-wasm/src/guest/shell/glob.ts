@@ -2,7 +2,7 @@ import type { IFileSystem } from "just-bash";
 import { FileFailure } from "./broker.js";
 
 /** What just-bash's own expansion of patterns brings. */
-export interface Expander {
+interface Expander {
   readonly fs: IFileSystem;
   readonly cwd: string;
   readonly globstar: boolean;

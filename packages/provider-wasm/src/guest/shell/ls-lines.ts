@@ -1,7 +1,9 @@
 import type { IFileSystem } from "just-bash";
-import type { LsOptions } from "./ls.js";
 
 type Stat = Awaited<ReturnType<IFileSystem["lstat"]>>;
+
+/** By letter. */
+export type LsOptions = ReadonlyMap<string, string>;
 
 /** What is shown in one line. */
 export interface Entry {

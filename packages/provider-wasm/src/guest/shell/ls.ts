@@ -1,6 +1,6 @@
 import type { IFileSystem } from "just-bash";
 import { FileFailure } from "./broker.js";
-import { type Entry, longLines, shownName } from "./ls-lines.js";
+import { type Entry, type LsOptions, longLines, shownName } from "./ls-lines.js";
 import type { Run } from "./nested.js";
 import { readOptions } from "./read-options.js";
 
@@ -24,8 +24,6 @@ const names = {
 
 /** What does nothing here, or has a value that may be left out. */
 const without = /^--(?:color|hyperlink)(?:=.*)?$/;
-
-export type LsOptions = ReadonlyMap<string, string>;
 
 interface Listing {
   readonly fs: IFileSystem;
