@@ -93,7 +93,10 @@ export class Pty {
       stdin: true,
       pty: this.#size,
     });
-    this.#show(shell).finally(this.#setOver);
+    this.#show(shell)
+      // The machine is gone: all that its clients can be told is the end of their connections.
+      .catch(() => this.#cut())
+      .finally(this.#setOver);
     return shell;
   }
 
@@ -108,6 +111,10 @@ export class Pty {
       if (exitControl) await sendFrame(socket, JSON.stringify({ type: "control", status: "exited", ...exit }));
       socket.close(1000, JSON.stringify(exit));
     }
+  }
+
+  #cut(): void {
+    for (const { socket } of this.#clients) socket.terminate();
   }
 
   async #send({ socket }: Client, bytes: Uint8Array): Promise<void> {
