@@ -189,6 +189,15 @@ describe("the control API of the emulated E2B", () => {
     expect((await fetch(`${url}/health`, { headers })).status).toBe(204);
   });
 
+  it("takes a key no more once that has expired", async () => {
+    const apiKeys = ["e2b_soon_over"];
+    cloud = await startCloud({ apiKeys });
+    const sandbox = await cloud.client.Sandbox.create();
+    apiKeys.pop();
+    await expect(sandbox.getInfo()).rejects.toMatchObject({ name: "AuthenticationError" });
+    expect((await sandbox.commands.run("echo still")).stdout).toBe("still\n");
+  });
+
   it("stops at the quota, where paused ones do not count", async () => {
     cloud = await startCloud({ quota: 1 });
     const { Sandbox } = cloud.client;
