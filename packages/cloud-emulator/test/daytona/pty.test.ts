@@ -78,6 +78,12 @@ describe("a terminal", () => {
     await pty.kill();
   });
 
+  it("is not opened in a directory that is missing, and leaves the name free", async () => {
+    const options = { id: "nowhere", cwd: "no/where", onData: () => undefined };
+    await expect(sandbox.process.createPty(options)).rejects.toThrow(/no\/where/);
+    await expect(sandbox.process.createPty(options)).rejects.toThrow(/no\/where/);
+  });
+
   it("leaves alive, when it is killed, what has left its group", async () => {
     const { pty } = await open();
     await pty.sendInput("setsid sh -c 'echo $$ >daemon; exec sleep 60 >/dev/null 2>&1 </dev/null' &\n");
