@@ -33,6 +33,29 @@ export {
 } from "./errors.js";
 export type { Captured, EndReason, ExecResult } from "./exec.js";
 export type { Files, ReadFileOptions, WriteFileOptions } from "./files.js";
+export type { GitBranch } from "./git/branches.js";
+export type { GitDiff, GitFileDiff } from "./git/diff.js";
+export type { Git } from "./git/git.js";
+export type {
+  GitAddOptions,
+  GitCloneOptions,
+  GitCommitOptions,
+  GitCreateBranchOptions,
+  GitCredentials,
+  GitDiffOptions,
+  GitFetchOptions,
+  GitForceOptions,
+  GitIdentity,
+  GitInitOptions,
+  GitLogOptions,
+  GitPullOptions,
+  GitPushOptions,
+  GitRemoteOptions,
+  GitRunOptions,
+} from "./git/git-options.js";
+export type { GitCommit, GitSignature } from "./git/log.js";
+export type { GitPushedRef } from "./git/push-report.js";
+export type { GitChange, GitFileStatus, GitStatus } from "./git/status.js";
 export { loadJavaScript, loadTypeScript, type PrepareCell } from "./kernel/javascript-source.js";
 export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
 export type {
@@ -54,6 +77,20 @@ export { ownerLabel, ownerState } from "./owner.js";
 export { Pool, type PoolOptions } from "./pool.js";
 export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
+export { defaultLeaseMs, Lease, type LeaseOptions } from "./remote/lease.js";
+export {
+  decodeRecord,
+  encodeRecord,
+  labelValues,
+  nameValues,
+  optionsDigest,
+  type RecordValues,
+  type SandboxRecord,
+} from "./remote/record.js";
+export type { BulkFiles, RemoteBox } from "./remote/remote-box.js";
+export { type RemoteSession, type RemoteSessionOptions, remoteSession } from "./remote/remote-session.js";
+export { type NamedBox, settleName } from "./remote/settle-name.js";
+export type { Terminal, TerminalConnection } from "./remote/terminal.js";
 export { exitStatus } from "./result.js";
 export type { Command, Sandbox } from "./sandbox.js";
 export { fingerprintOf, type SessionFactory, SessionRegistry } from "./session-registry.js";

@@ -27,7 +27,7 @@ const startTimeoutMs = 30_000;
 /** What a provider knows of the box that its channel leads to. */
 export interface AgentSessionOptions {
   readonly ref: SandboxRef;
-  /** What the box may be able to do. Kernels, terminal and tree kill are narrowed to what its agent finds there. */
+  /** What the box may be able to do. Kernels, terminal, tree kill and git are narrowed to what its agent finds there. */
   readonly capabilities: Capabilities;
   /** Default `binary`; `text` for channels that are not exact. */
   readonly framing?: Framing | undefined;
@@ -184,7 +184,7 @@ export class AgentSession implements ProviderSession {
 
   /** The agent is asked too: what it does not answer is not running. */
   async info(): Promise<SandboxInfo> {
-    const [backend, box] = await Promise.all([this.#options.info(), this.#look()]);
+    const [backend, box] = await Promise.all([this.#options.info(), this.look()]);
     const expiresAt = box?.expiresAt == null ? backend.expiresAt : new Date(box.expiresAt);
     return {
       ...backend,
@@ -204,9 +204,19 @@ export class AgentSession implements ProviderSession {
     return this.#destroying;
   }
 
-  /** Leaves the box to itself: a detached one lives on for a lease. */
-  async leave(): Promise<void> {
-    await this.#connection.close(this.#ended("was left by this client: attach again"));
+  /** Tells the agent that the box is in use, by a way that does not lead through it. */
+  touch(): void {
+    if (!this.#connection.failure) this.#connection.touch();
+  }
+
+  /** Why the agent is of no more use; undefined while it is. */
+  get failure(): SandboxError | undefined {
+    return this.#connection.failure;
+  }
+
+  /** Leaves the box to itself: a detached one lives on for a lease. What waits is told the reason. */
+  async leave(reason = this.#ended("was left by this client: attach again")): Promise<void> {
+    await this.#connection.close(reason);
   }
 
   async #destroy(): Promise<void> {
@@ -214,7 +224,8 @@ export class AgentSession implements ProviderSession {
     await this.#options.destroy();
   }
 
-  async #look(): Promise<AgentInfo | undefined> {
+  /** What the box has, as its agent sees it now; undefined when that is lost. */
+  async look(): Promise<AgentInfo | undefined> {
     try {
       return await askInfo(this.#connection, this.ref);
     } catch (error) {
@@ -258,6 +269,7 @@ function narrowed(upper: Capabilities, ready: AgentReady, info: AgentInfo): Capa
       ...features,
       ...Object.fromEntries(kernels),
       "kernel.interrupt": when(hasKernel, features["kernel.interrupt"]),
+      git: when(info.programs.includes("git"), features.git),
       "exec.pty": when(ready.pty, features["exec.pty"]),
       "exec.killTree": features["exec.killTree"] && ready.killTree,
     },

@@ -99,6 +99,11 @@ export class AgentConnection {
     return this.#failure;
   }
 
+  /** Whether nothing can be heard for now, and may be again. */
+  get stalled(): boolean {
+    return this.#failure === undefined && this.#channel.stalled === true;
+  }
+
   /** Asks for something. @throws SandboxError once the connection is lost; `TOO_LARGE` for a request that is too long */
   open(request: AgentRequest, plan: StreamPlan = {}): AgentStream {
     if (this.#failure) throw this.#failure;
@@ -142,6 +147,11 @@ export class AgentConnection {
       this.#cells -= 1;
       this.#hold(-1);
     }
+  }
+
+  /** Work on the box by another way than this one is use of it too. */
+  touch(): void {
+    this.#send(frameType.ping, 0, 0, Uint8Array.of(1));
   }
 
   /** Gives the channel up. Everything that waits is told the reason. */
@@ -243,6 +253,10 @@ export class AgentConnection {
   }
 
   #beat(): void {
+    if (this.stalled) {
+      this.#silentPings = 0;
+      return;
+    }
     // A program that was stopped for a while finds one silent ping, not many: its timer ran once.
     if (this.#silentPings >= maxSilentPings) {
       this.#lose(`its agent has been silent for ${(maxSilentPings * pingMs) / 1000} s`);
