@@ -152,6 +152,13 @@ describe("sandboxes", () => {
     const inside = await fetch(`${sandbox.toolboxProxyUrl}/${sandbox.id}/process/execute`, { method: "POST" });
     expect(inside.status).toBe(401);
     await sandbox.delete();
+
+    const apiKeys = ["short-lived"];
+    await using expiring = await startCloud({ apiKeys });
+    const own = await expiring.daytona.create();
+    apiKeys.pop();
+    await expect(own.refreshData()).rejects.toThrow(DaytonaAuthenticationError);
+    await expect(own.process.executeCommand("true")).rejects.toThrow(DaytonaAuthenticationError);
   });
 
   it("are gone when the emulator is", async () => {

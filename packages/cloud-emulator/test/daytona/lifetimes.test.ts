@@ -39,6 +39,17 @@ describe("with time", () => {
     expect(sandbox.state).toBe("stopped");
   });
 
+  it("an open connection alone is no use, unless that is switched on", async () => {
+    for (const connectionsAreActivity of [false, true]) {
+      await using one = await startCloud({ quirks: { connectionsAreActivity } });
+      const sandbox = await one.daytona.create({ autoStopInterval: 2 });
+      await sandbox.process.createPty({ id: "open", onData: () => undefined });
+      await one.emulator.clock.advance(2 * minute);
+      await sandbox.refreshData();
+      expect(sandbox.state).toBe(connectionsAreActivity ? "started" : "stopped");
+    }
+  });
+
   it("a time to live ends it in any state, and is counted from when it was set", async () => {
     const { daytona, emulator } = cloud;
     const sandbox = await daytona.create({ autoStopInterval: 0, ttlMinutes: 10 });
