@@ -54,6 +54,7 @@ export { ownerLabel, ownerState } from "./owner.js";
 export { Pool, type PoolOptions } from "./pool.js";
 export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
+export { type PausedBox, PausedSession } from "./remote/paused-session.js";
 export { exitStatus } from "./result.js";
 export type { Command, Sandbox } from "./sandbox.js";
 export { fingerprintOf, type SessionFactory, SessionRegistry } from "./session-registry.js";
