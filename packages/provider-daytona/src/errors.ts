@@ -20,20 +20,26 @@ interface Meaning {
 const dashboard = "https://app.daytona.io/dashboard";
 const transient: Meaning = { code: "UNAVAILABLE", next: "try again in a moment" };
 
+/** Nearly always what forbids a creation: Daytona's versions differ in how they say it. */
+const tooMany: Meaning = {
+  code: "QUOTA",
+  next: `destroy sandboxes, raise the limits (${dashboard}/limits), or give the key the permission (${dashboard}/keys)`,
+};
+
 /** What codes in the bodies of Daytona's answers mean, where they say more than the status. */
 const codes: Readonly<Record<string, Meaning>> = {
   FILE_NOT_FOUND: { code: "FILE_NOT_FOUND", next: "check the path" },
   FILE_ACCESS_DENIED: { code: "PERMISSION", next: "the sandbox's user may not do that" },
   INVALID_FILE_PATH: { code: "INVALID", next: "correct the path" },
-  QUOTA_EXCEEDED: { code: "QUOTA", next: `destroy sandboxes, or raise the limits (${dashboard}/limits)` },
+  QUOTA_EXCEEDED: tooMany,
 };
 
 /** What the statuses of Daytona's services mean; others are `UNAVAILABLE`. */
 const statuses: Readonly<Record<number, Meaning>> = {
   400: { code: "INVALID", next: "change what it names" },
   401: { code: "AUTH", next: `set DAYTONA_API_KEY to a key that is valid (${dashboard}/keys)` },
-  402: { code: "QUOTA", next: `destroy sandboxes, or raise the limits (${dashboard}/limits)` },
-  403: { code: "AUTH", next: `give the key the permission (${dashboard}/keys), or raise the limits it names` },
+  402: tooMany,
+  403: { code: "AUTH", next: `give the key the permission (${dashboard}/keys)` },
   404: { code: "NOT_FOUND", next: "it is gone: create a new sandbox" },
   408: { code: "TIMEOUT", next: "try again" },
   409: { code: "CONFLICT", next: "something else is being done with it: try again", retryable: true },
@@ -74,7 +80,7 @@ interface Failure {
 export function daytonaError(reason: unknown, { operation, subject, sandboxId }: CallContext): SandboxError {
   if (reason instanceof SandboxError) return reason;
   const failure = failureOf(reason);
-  const meaning = meaningOf(failure);
+  const meaning = operation === "create" && failure.status === 403 ? tooMany : meaningOf(failure);
   return new SandboxError(meaning.code, `${operation} ${subject}: Daytona: ${failure.words}: ${meaning.next}`, {
     provider: providerName,
     operation,
