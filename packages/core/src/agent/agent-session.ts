@@ -184,7 +184,7 @@ export class AgentSession implements ProviderSession {
 
   /** The agent is asked too: what it does not answer is not running. */
   async info(): Promise<SandboxInfo> {
-    const [backend, box] = await Promise.all([this.#options.info(), this.#look()]);
+    const [backend, box] = await Promise.all([this.#options.info(), this.look()]);
     const expiresAt = box?.expiresAt == null ? backend.expiresAt : new Date(box.expiresAt);
     return {
       ...backend,
@@ -204,9 +204,9 @@ export class AgentSession implements ProviderSession {
     return this.#destroying;
   }
 
-  /** Leaves the box to itself: a detached one lives on for a lease. */
-  async leave(): Promise<void> {
-    await this.#connection.close(this.#ended("was left by this client: attach again"));
+  /** Leaves the box to itself: a detached one lives on for a lease. What waits is told the reason. */
+  async leave(reason = this.#ended("was left by this client: attach again")): Promise<void> {
+    await this.#connection.close(reason);
   }
 
   async #destroy(): Promise<void> {
@@ -214,7 +214,8 @@ export class AgentSession implements ProviderSession {
     await this.#options.destroy();
   }
 
-  async #look(): Promise<AgentInfo | undefined> {
+  /** What the box has, as its agent sees it now; undefined when that is lost. */
+  async look(): Promise<AgentInfo | undefined> {
     try {
       return await askInfo(this.#connection, this.ref);
     } catch (error) {

@@ -6,6 +6,8 @@ export interface Channel {
   readonly writable: WritableStream<Uint8Array>;
   /** Gives the stream up; an attached agent then ends, and everything in its box with it. Idempotent. */
   close(): Promise<void>;
+  /** True while the way to the agent is broken but may be found again: its silence says nothing then. */
+  readonly stalled?: boolean;
   /** Whether an idle channel keeps the program alive: called when something is waited for, and when nothing is. */
   ref?(): void;
   unref?(): void;

@@ -243,6 +243,10 @@ export class AgentConnection {
   }
 
   #beat(): void {
+    if (this.#channel.stalled) {
+      this.#silentPings = 0;
+      return;
+    }
     // A program that was stopped for a while finds one silent ping, not many: its timer ran once.
     if (this.#silentPings >= maxSilentPings) {
       this.#lose(`its agent has been silent for ${(maxSilentPings * pingMs) / 1000} s`);

@@ -18,13 +18,20 @@ function file(name: string): Promise<string> {
   return text;
 }
 
-/** The parts of the agent in order, name and source, deflated. */
-async function pythonParts(): Promise<Buffer> {
+/** One of several modules that share a scope in the box, without its imports of the others. */
+async function part(name: string): Promise<string> {
+  return (await file(`${name}.py`)).replace(importOfPart, "");
+}
+
+/** The parts of the agent in order, name and source. */
+async function pythonSources(): Promise<string> {
   const names: string[] = JSON.parse(await file("python/parts.json"));
-  const parts = await Promise.all(
-    names.map(async (name) => [name, (await file(`python/${name}.py`)).replace(importOfPart, "")]),
-  );
-  return deflateSync(parts.flat().join("\0"), { level: 9 });
+  const parts = await Promise.all(names.map(async (name) => [name, await part(`python/${name}`)]));
+  return parts.flat().join("\0");
+}
+
+async function pythonParts(): Promise<Buffer> {
+  return deflateSync(await pythonSources(), { level: 9 });
 }
 
 async function boot(...args: readonly string[]): Promise<readonly string[]> {
@@ -63,5 +70,29 @@ export async function attachedAgent(code?: Uint8Array): Promise<AttachedAgent> {
 
 /** The command that leads from its stdin and stdout to the detached agent of the same box; to be run there by root. */
 export async function bridgeCommand(args: readonly string[] = []): Promise<readonly string[]> {
-  return ["python3", "-I", "-S", "-u", "-c", await file("bridge.py"), ...args];
+  return ["python3", "-I", "-S", "-u", "-c", (await part("reach")) + (await part("bridge")), ...args];
+}
+
+/** What runs on a terminal, instead of the shell that was there. */
+export interface LinkProgram {
+  /** Source of Python that fits into a line of a terminal, deflated; it takes two arguments: see `loader.py`. */
+  readonly loader: Buffer;
+  /** What the loader runs, deflated: the guest's end of a link, with the agent for a box that has none running. */
+  readonly program: Buffer;
+}
+
+let link: Promise<LinkProgram> | undefined;
+
+/** The programs that `startLink` brings into a box. */
+export function linkProgram(): Promise<LinkProgram> {
+  link ??= makeLinkProgram();
+  return link;
+}
+
+async function makeLinkProgram(): Promise<LinkProgram> {
+  const names: string[] = JSON.parse(await file("link/parts.json"));
+  const source = (await Promise.all(names.map(part))).join("");
+  const parts = [source, await file("python/boot.py"), await pythonSources()];
+  const loader = (await file("link/loader.py")).replace(/^#.*\n/gm, "");
+  return { loader: deflateSync(loader, { level: 9 }), program: deflateSync(parts.join("\0"), { level: 9 }) };
 }

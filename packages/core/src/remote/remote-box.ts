@@ -11,6 +11,10 @@ export interface RemoteBox {
   readonly workdir?: string | undefined;
   /** Over the environment of the box. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Who programs run as, where the terminal is root's: the link then is out of their reach. Default: the terminal's user.
+   */
+  readonly user?: string | undefined;
   /** Made when missing. */
   readonly directories?: readonly string[] | undefined;
   /** A terminal that was never opened. */

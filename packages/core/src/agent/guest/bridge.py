@@ -8,48 +8,10 @@ Run inside the box by root, whom the agent believes. It holds one chunk of each 
 import os
 import select
 import sys
-import time
 
-import _ctypes
-import _socket as socket
+from .reach import connect, hide
 
-SOCKET_NAME = "sandkit-agent"
 CHUNK = 256 * 1024
-START_SECONDS = 10
-RETRY_SECONDS = 0.01
-PR_SET_DUMPABLE = 4
-RTLD_NOW = 2
-
-
-class _Int(_ctypes._SimpleCData):
-    _type_ = "i"
-
-
-class _Function(_ctypes.CFuncPtr):
-    _flags_ = _ctypes.FUNCFLAG_CDECL
-    _restype_ = _Int
-
-
-def hide():
-    """What passes through must not be read by others of the box."""
-    prctl = _Function(_ctypes.dlsym(_ctypes.dlopen(None, RTLD_NOW), "prctl"))
-    if prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
-        raise OSError("prctl(PR_SET_DUMPABLE) failed")
-
-
-def connect(name=SOCKET_NAME):
-    """The agent may be starting still."""
-    deadline = time.monotonic() + START_SECONDS
-    while True:
-        agent = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            agent.connect(b"\0" + name.encode())
-            return agent.detach()
-        except ConnectionRefusedError:
-            agent.close()
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(RETRY_SECONDS)
 
 
 class Flow:

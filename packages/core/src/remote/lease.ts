@@ -1,0 +1,97 @@
+import type { ErrorCode } from "../errors.js";
+import { SandboxError } from "../errors.js";
+
+/** How long a box outlives the last client that renews it, in milliseconds. */
+export const defaultLeaseMs = 5 * 60_000;
+
+const gone: ReadonlySet<ErrorCode> = new Set(["NOT_FOUND", "SANDBOX_LOST", "EXPIRED"]);
+const shortestRetryMs = 1_000;
+
+/** What a lease renews, and for how long. */
+export interface LeaseOptions {
+  /** Default {@link defaultLeaseMs}. */
+  readonly leaseMs?: number | undefined;
+  /** The user's end of the box, from now, which no renewal goes beyond. */
+  readonly ttlMs?: number | undefined;
+  /** Moves the vendor's end of life to so many milliseconds from now. */
+  renew(ms: number): Promise<void>;
+  /** Told once, when a renewal found the box gone. */
+  onGone?(error: SandboxError): void;
+}
+
+/**
+ * Keeps a vendor's box alive while somebody uses it: every third of the lease its end is moved to a lease from now, or
+ * to the user's own end if that is earlier. A failure is tried again. Does not keep the program alive.
+ */
+export class Lease {
+  readonly #options: LeaseOptions;
+  readonly #leaseMs: number;
+  #endsAt: number;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = true;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+    this.#leaseMs = options.leaseMs ?? defaultLeaseMs;
+    this.#endsAt = options.ttlMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + options.ttlMs;
+  }
+
+  /** What of the user's own end is left, in milliseconds; undefined without one. */
+  get restMs(): number | undefined {
+    return this.#endsAt === Number.POSITIVE_INFINITY ? undefined : Math.max(1, this.#endsAt - Date.now());
+  }
+
+  /** Begins to renew: at once, or after the first third of a box that has a lease from its creation. */
+  start(when: "now" | "later"): void {
+    this.#stopped = false;
+    if (when === "now") this.#renewSoon(0);
+    else this.#renewSoon(this.#leaseMs / 3);
+  }
+
+  /** The box belongs to nobody until `start`. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Moves the user's end, and the vendor's with it. @throws what `renew` throws; the end is the old one then */
+  async extend(ttlMs: number): Promise<void> {
+    const before = this.#endsAt;
+    this.#endsAt = Date.now() + ttlMs;
+    try {
+      await this.#options.renew(this.#span);
+    } catch (error) {
+      this.#endsAt = before;
+      throw error;
+    }
+    if (!this.#stopped) this.#renewSoon(this.#leaseMs / 3);
+  }
+
+  get #span(): number {
+    return Math.max(1, Math.min(this.#leaseMs, this.#endsAt - Date.now()));
+  }
+
+  #renewSoon(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#renew(), ms);
+    this.#timer.unref();
+  }
+
+  /** Never rejects. */
+  async #renew(): Promise<void> {
+    // Past the user's end there is nothing to keep: the vendor ends it, or did.
+    if (this.#stopped || Date.now() >= this.#endsAt) return;
+    try {
+      await this.#options.renew(this.#span);
+      if (!this.#stopped) this.#renewSoon(this.#leaseMs / 3);
+    } catch (error) {
+      if (this.#stopped) return;
+      if (error instanceof SandboxError && gone.has(error.code)) {
+        this.stop();
+        this.#options.onGone?.(error);
+      } else {
+        this.#renewSoon(Math.max(shortestRetryMs, this.#leaseMs / 12));
+      }
+    }
+  }
+}

@@ -1,0 +1,294 @@
+import { createHash } from "node:crypto";
+import { type AgentSession, agentSession } from "../agent/agent-session.js";
+import type { Capabilities } from "../capabilities.js";
+import { SandboxError } from "../errors.js";
+import type {
+  KernelOptions,
+  PortInfo,
+  ProviderFiles,
+  ProviderKernel,
+  ProviderProcess,
+  ProviderSession,
+  SandboxInfo,
+  SandboxRef,
+  SnapshotInfo,
+  SpawnOptions,
+} from "../provider.js";
+import { defaultLeaseMs, Lease } from "./lease.js";
+import { Link } from "./link.js";
+import type { RemoteBox } from "./remote-box.js";
+import { remoteFiles } from "./remote-files.js";
+import { type LinkStart, startLink } from "./start-link.js";
+import type { Terminal } from "./terminal.js";
+
+const startMs = 30_000;
+const startAttempts = 3;
+/** How long what runs in an attached box outlives the link to it. */
+const attachedLeaseMs = 2_000;
+
+/** How a session over a remote box lives. */
+export interface RemoteSessionOptions {
+  /** Whether this program has just made the box, with its first lease, or found it. */
+  readonly origin: SandboxInfo["origin"];
+  /** The user's end of the box, from now. */
+  readonly ttlMs?: number | undefined;
+  readonly idleMs?: number | undefined;
+  /** Default 5 minutes; renewed through `box.extend` every third of it. */
+  readonly leaseMs?: number | undefined;
+  /** What runs in the box outlives this client by a lease; otherwise it ends a minute after the client, at the latest. */
+  readonly detached?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The whole session of a vendor's machine, over a terminal of it: a link to the guest agent, which is started when none
+ * runs there, for commands, kernels and files, and the vendor's own calls for the rest.
+ * @throws SandboxError `UNSUPPORTED` for a box without Python, `UNAVAILABLE`, what the vendor refuses; or
+ * `signal.reason`. The box is left as it is.
+ */
+export async function remoteSession(box: RemoteBox, options: RemoteSessionOptions): Promise<RemoteSession> {
+  const opened = await openAgent(box, options, { ttlMs: options.ttlMs, onPaused: () => session?.foundPaused() });
+  const session: RemoteSession = new RemoteSession(box, options, opened);
+  return session;
+}
+
+interface Opened {
+  readonly agent: AgentSession;
+  readonly link: Link;
+}
+
+interface OpenOptions {
+  readonly ttlMs: number | undefined;
+  readonly onPaused: () => void;
+}
+
+async function openAgent(box: RemoteBox, options: RemoteSessionOptions, open: OpenOptions): Promise<Opened> {
+  const { terminal, start } = await startOnce(box, options.signal);
+  const isPaused = async () => (await box.info()).state === "paused";
+  const link = new Link(terminal, start, { isPaused, onPaused: open.onPaused });
+  const { cwd, home } = start.place;
+  const agent = await agentSession(link, {
+    ref: box.ref,
+    capabilities: box.capabilities,
+    workdir: box.workdir ?? (cwd === "/" ? home : cwd),
+    env: box.env,
+    directories: box.directories,
+    ttlMs: open.ttlMs,
+    idleMs: options.idleMs,
+    leaseMs: options.detached ? (options.leaseMs ?? defaultLeaseMs) : attachedLeaseMs,
+    signal: options.signal,
+    info: () => box.info(),
+    explainLoss: box.explainLoss && (async () => box.explainLoss?.()),
+    destroy: () => box.destroy(),
+    native: box.native,
+  });
+  return { agent, link };
+}
+
+/** A start cannot be resumed: one that broke is made again, on a new terminal. */
+async function startOnce(
+  box: RemoteBox,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly terminal: Terminal; readonly start: LinkStart }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const terminal = box.terminal();
+    const limit = AbortSignal.timeout(startMs);
+    try {
+      const start = await startLink(terminal, {
+        provider: box.ref.provider,
+        sandboxId: box.ref.id,
+        agent: agentName(box.ref),
+        user: box.user,
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      });
+      return { terminal, start };
+    } catch (error) {
+      // What is left on it ends with the box, or by itself.
+      await terminal.end().catch(() => undefined);
+      signal?.throwIfAborted();
+      if (attempt === startAttempts || !mayPass(error, limit)) throw late(error, limit, box.ref);
+    }
+  }
+}
+
+function mayPass(error: unknown, limit: AbortSignal): boolean {
+  if (limit.aborted) return false;
+  return !(error instanceof SandboxError) || error.code === "UNAVAILABLE" || error.code === "TRANSPORT";
+}
+
+function late(error: unknown, limit: AbortSignal, { provider, id }: SandboxRef): unknown {
+  if (!limit.aborted || error !== limit.reason) return error;
+  const message = `no shell answered on the terminal of sandbox ${id} within ${startMs / 1000} s`;
+  return new SandboxError("UNAVAILABLE", message, { provider, sandboxId: id, operation: "create", cause: error });
+}
+
+/** One for each box: on some backends several share a machine, and a copy of a box is another one. */
+function agentName({ provider, id }: SandboxRef): string {
+  const digest = createHash("sha256").update(`${provider}\0${id}`).digest("hex").slice(0, 32);
+  return `sandkit-agent-${digest}`;
+}
+
+/** A session over a remote box. */
+export class RemoteSession implements ProviderSession {
+  readonly ref: SandboxRef;
+  readonly workdir: string;
+  readonly capabilities: Capabilities;
+  readonly files: ProviderFiles;
+  readonly native: unknown;
+  readonly port?: (port: number, options?: { readonly waitMs?: number | undefined }) => Promise<PortInfo>;
+  readonly pause?: () => Promise<void>;
+  readonly resume?: () => Promise<void>;
+  readonly snapshot?: (name?: string) => Promise<SnapshotInfo>;
+  readonly fork?: (count: number) => Promise<ProviderSession[]>;
+  readonly #box: RemoteBox;
+  readonly #options: RemoteSessionOptions;
+  readonly #lease: Lease;
+  #opened: Opened;
+  #paused = false;
+  #destroying: Promise<void> | undefined;
+
+  /** For `remoteSession` alone. */
+  constructor(box: RemoteBox, options: RemoteSessionOptions, opened: Opened) {
+    this.ref = box.ref;
+    this.workdir = opened.agent.workdir;
+    this.capabilities = opened.agent.capabilities;
+    this.native = box.native;
+    this.#box = box;
+    this.#options = options;
+    this.#opened = opened;
+    this.files = remoteFiles((operation) => this.#use(operation).files, box);
+    this.#lease = new Lease({
+      leaseMs: options.leaseMs,
+      ttlMs: options.ttlMs,
+      renew: async (ms) => box.extend?.(ms),
+    });
+    if (box.extend) this.#lease.start(options.origin === "created" ? "later" : "now");
+    const { pause } = box;
+    if (box.port) this.port = (...args) => this.#require(box.port, "port")(...args);
+    if (pause) {
+      this.pause = () => this.#pause(pause);
+      this.resume = () => this.#resume(pause);
+    }
+    if (box.snapshot) this.snapshot = (...args) => this.#require(box.snapshot, "snapshot")(...args);
+    if (box.fork) this.fork = (...args) => this.#require(box.fork, "fork")(...args);
+    this.#watch();
+  }
+
+  async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
+    return this.#use("exec").spawn(command, options);
+  }
+
+  async kernel(options: KernelOptions): Promise<ProviderKernel> {
+    return this.#use("kernel").kernel(options);
+  }
+
+  async extend(ttlMs: number): Promise<void> {
+    await this.#use("extend").extend(ttlMs);
+    await this.#lease.extend(ttlMs);
+  }
+
+  async info(): Promise<SandboxInfo> {
+    const backend = { ...(await this.#box.info()), ref: this.ref };
+    if (backend.state !== "running" || this.#paused) return { ...backend, shells: [], interpreters: [] };
+    const found = await this.#opened.agent.look();
+    const { shells = [], interpreters = [], expiresAt } = found ?? {};
+    return {
+      ...backend,
+      ...(!found && { state: "gone" as const }),
+      ...(expiresAt != null && { expiresAt: new Date(expiresAt) }),
+      shells,
+      interpreters,
+    };
+  }
+
+  destroy(): Promise<void> {
+    this.#lease.stop();
+    this.#destroying ??= this.#opened.agent.destroy().catch((error) => {
+      this.#destroying = undefined;
+      throw error;
+    });
+    return this.#destroying;
+  }
+
+  /** For the link: somebody else has paused the box. */
+  foundPaused(): void {
+    this.#paused = true;
+    this.#lease.stop();
+  }
+
+  #use(operation: string): AgentSession {
+    if (!this.#paused) return this.#opened.agent;
+    throw new SandboxError("UNAVAILABLE", `sandbox ${this.ref.id} is paused: call resume() first`, {
+      provider: this.ref.provider,
+      sandboxId: this.ref.id,
+      operation,
+    });
+  }
+
+  #require<Call extends (...args: never[]) => unknown>(call: Call | undefined, operation: string): Call {
+    this.#use(operation);
+    if (!call) throw new Error(`${operation} has vanished from a box that had it`);
+    return call.bind(this.#box) as Call;
+  }
+
+  async #pause(how: NonNullable<RemoteBox["pause"]>): Promise<void> {
+    this.#use("pause");
+    const { agent, link } = this.#opened;
+    this.#paused = true;
+    this.#lease.stop();
+    try {
+      await link.suspend();
+      await how.pause();
+    } catch (error) {
+      await link.resume();
+      this.#goOn();
+      throw error;
+    }
+    if (how.keeps === "files") await agent.leave(this.#lost("was paused, which ended all that ran in it"));
+  }
+
+  async #resume(how: NonNullable<RemoteBox["pause"]>): Promise<void> {
+    await how.resume();
+    const { agent, link } = this.#opened;
+    if (!this.#paused && !link.stalled) return;
+    const lives = how.keeps === "processes" && (await link.resume());
+    if (lives && link.stalled) throw this.#unreachable("resume");
+    if (!lives) {
+      await agent.leave(this.#lost("was paused, and what ran in it has ended"));
+      this.#opened = await openAgent(this.#box, this.#options, this.#openOptions);
+      this.#watch();
+    }
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    this.#paused = false;
+    if (this.#box.extend) this.#lease.start("now");
+  }
+
+  get #openOptions(): OpenOptions {
+    return { ttlMs: this.#lease.restMs, onPaused: () => this.foundPaused() };
+  }
+
+  /** Without its agent a box is of no use to this client: it ends with the lease, unless others renew it. */
+  #watch(): void {
+    const { agent } = this.#opened;
+    agent.closed.then(() => {
+      if (this.#opened.agent === agent && !this.#paused) this.#lease.stop();
+    });
+  }
+
+  #lost(what: string): SandboxError {
+    const details = { provider: this.ref.provider, sandboxId: this.ref.id };
+    return new SandboxError("SANDBOX_LOST", `sandbox ${this.ref.id} ${what}: start it again`, details);
+  }
+
+  #unreachable(operation: string): SandboxError {
+    const message = `sandbox ${this.ref.id} was resumed but is not reached: try again`;
+    return new SandboxError("UNAVAILABLE", message, {
+      provider: this.ref.provider,
+      sandboxId: this.ref.id,
+      operation,
+    });
+  }
+}

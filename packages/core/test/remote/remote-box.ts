@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { capabilities } from "../../src/capabilities.js";
+import type { RemoteBox } from "../../src/remote/remote-box.js";
+import { LocalTerminal, type LocalTerminalOptions } from "./local-terminal.js";
+
+export const remoteCapabilities = capabilities({
+  isolation: "none",
+  features: {
+    exec: "native",
+    "exec.argv": "native",
+    "exec.stdin": "native",
+    "exec.stderr": "native",
+    "exec.stream": "native",
+    "exec.killTree": "native",
+    "exec.pty": "native",
+    "process.background": "native",
+    files: "native",
+    "files.stream": "native",
+    "files.symlink": "native",
+    "kernel.python": "native",
+    "kernel.javascript": "native",
+    "kernel.bash": "native",
+    "kernel.interrupt": "native",
+    "network.full": "native",
+    "lifetime.ttl": "native",
+    "lifetime.idle": "native",
+    "lifetime.detached": "native",
+    attach: "native",
+    list: "native",
+  },
+});
+
+/** A folder of this machine as a box that is reached over terminals alone. */
+export class LocalBox implements RemoteBox {
+  readonly ref = { provider: "remote-test", id: randomUUID() };
+  readonly capabilities = remoteCapabilities;
+  readonly workdir = join(tmpdir(), `sandkit-remote-${this.ref.id}`);
+  readonly terminals: LocalTerminal[] = [];
+  readonly #options: LocalTerminalOptions;
+  readonly #createdAt = new Date();
+  state: "running" | "paused" | "gone" = "running";
+
+  constructor(options: LocalTerminalOptions = {}) {
+    this.#options = options;
+  }
+
+  /** The one that was asked for last. */
+  get lastTerminal(): LocalTerminal {
+    const last = this.terminals.at(-1);
+    if (!last) throw new Error("no terminal was asked for");
+    return last;
+  }
+
+  terminal(): LocalTerminal {
+    const terminal = new LocalTerminal(this.#options);
+    this.terminals.push(terminal);
+    return terminal;
+  }
+
+  async info() {
+    return { state: this.state, origin: "created", createdAt: this.#createdAt, labels: {} } as const;
+  }
+
+  async destroy(): Promise<void> {
+    this.state = "gone";
+    for (const terminal of this.terminals) await terminal.end();
+    await rm(this.workdir, { recursive: true, force: true });
+  }
+}
