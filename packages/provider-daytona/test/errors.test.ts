@@ -39,7 +39,13 @@ describe("errors of Daytona", () => {
   });
 
   it("go by the code of the answer where it says more than the status", () => {
-    const missing = new sdk.DaytonaFileNotFoundError("no such file", 404, undefined, "FILE_NOT_FOUND", "DAYTONA_DAEMON");
+    const missing = new sdk.DaytonaFileNotFoundError(
+      "no such file",
+      404,
+      undefined,
+      "FILE_NOT_FOUND",
+      "DAYTONA_DAEMON",
+    );
     expect(daytonaError(missing, about).code).toBe("FILE_NOT_FOUND");
   });
 

@@ -1,7 +1,7 @@
 import { createSandbox } from "@sandkit/core";
 import { describe, expect, it } from "vitest";
-import { createParams } from "../src/create-params.js";
 import { DaytonaConnector } from "../src/client.js";
+import { createParams } from "../src/create-params.js";
 import type { SandboxRecord } from "../src/labels.js";
 import { minutesOf } from "../src/minutes.js";
 import { planSandbox } from "../src/plan-sandbox.js";
@@ -78,10 +78,28 @@ describe("networks", () => {
 
 describe("packages", () => {
   it("are requirements, and nothing else that pip would take", () => {
-    const good = ["requests", "requests[socks]>=2,<3", "numpy == 2.2.6", 'tomli; python_version < "3.11"', "a.b-c_d~=1.0"];
+    const good = [
+      "requests",
+      "requests[socks]>=2,<3",
+      "numpy == 2.2.6",
+      'tomli; python_version < "3.11"',
+      "a.b-c_d~=1.0",
+    ];
     expect(plan({ packages: good }).packages).toEqual(good);
-    for (const bad of ["== 1.0", "--index-url=http://x", "-r file", "a @ https://x/y.whl", "./here", "a b", "a\nb", ""]) {
-      expect(attempt(() => plan({ packages: [bad] })), bad).toEqual(refused("INVALID", "packages"));
+    for (const bad of [
+      "== 1.0",
+      "--index-url=http://x",
+      "-r file",
+      "a @ https://x/y.whl",
+      "./here",
+      "a b",
+      "a\nb",
+      "",
+    ]) {
+      expect(
+        attempt(() => plan({ packages: [bad] })),
+        bad,
+      ).toEqual(refused("INVALID", "packages"));
     }
   });
 });
@@ -90,7 +108,10 @@ describe("templates", () => {
   it("are Daytona's snapshot, or images with what is built on them", () => {
     expect(plan({}).start).toEqual({ name: "python" });
     expect(plan({ template: "python-3.11" }).start).toMatchObject({ image: "python:3.11-slim-bookworm" });
-    expect(planSandbox({ template: "go" }, { snapshots: { go: "our-go" } }).start).toEqual({ snapshot: "our-go", name: "go" });
+    expect(planSandbox({ template: "go" }, { snapshots: { go: "our-go" } }).start).toEqual({
+      snapshot: "our-go",
+      name: "go",
+    });
     expect(plan({ snapshot: "saved" }).start).toEqual({ snapshot: "saved" });
     expect(attempt(() => plan({ template: "cobol" }))).toEqual(refused("INVALID", "cobol", "python-3.12"));
     expect(attempt(() => plan({ snapshot: "s", image: "i" }))).toEqual(refused("INVALID", "snapshot"));
