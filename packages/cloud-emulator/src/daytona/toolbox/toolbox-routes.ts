@@ -1,0 +1,30 @@
+import type { Exchange } from "../../http/exchange.js";
+import type { Handler, RouteParameters } from "../../http/route-table.js";
+import { fileRoutes } from "./file-routes.js";
+import { infoRoutes } from "./info-routes.js";
+import { processRoutes } from "./process-routes.js";
+import type { Toolbox } from "./toolbox.js";
+
+/** Answers one kind of request to the program in a sandbox: what it gives is the body, if it has not answered. */
+export type ToolboxHandler = (toolbox: Toolbox, exchange: Exchange, parameters: RouteParameters) => unknown;
+
+const routes: Readonly<Record<string, ToolboxHandler>> = { ...processRoutes, ...fileRoutes, ...infoRoutes };
+
+/** The routes of the programs in all sandboxes, below `prefix`, which names the sandbox by `:id`. */
+export function toolboxRoutes(
+  prefix: string,
+  reach: (id: string, exchange: Exchange) => Toolbox,
+): Record<string, Handler> {
+  const wrap =
+    (handler: ToolboxHandler): Handler =>
+    async (exchange, parameters) => {
+      const answer = await handler(reach(parameters.id ?? "", exchange), exchange, parameters);
+      if (!exchange.started) await exchange.json(200, answer);
+    };
+  return Object.fromEntries(
+    Object.entries(routes).map(([pattern, handler]) => {
+      const [method, path] = pattern.split(" ");
+      return [`${method} ${prefix}${path}`, wrap(handler)];
+    }),
+  );
+}

@@ -1,0 +1,23 @@
+import type { Duplex } from "node:stream";
+
+/** Breaks a connection once so many bytes have been written to it, the head of the answer not counted. */
+export function cutSocket(socket: Duplex, afterBytes: number): void {
+  const write = socket.write.bind(socket) as (data: Uint8Array, ...rest: unknown[]) => boolean;
+  let head = true;
+  let left = afterBytes;
+  const counted = (data: string | Uint8Array, ...rest: unknown[]): boolean => {
+    const bytes = typeof data === "string" ? Buffer.from(data) : data;
+    if (head) {
+      head = false;
+      return write(bytes, ...rest);
+    }
+    if (bytes.length < left) {
+      left -= bytes.length;
+      return write(bytes, ...rest);
+    }
+    write(bytes.subarray(0, left), () => socket.destroy());
+    left = 0;
+    return false;
+  };
+  Object.defineProperty(socket, "write", { value: counted });
+}
