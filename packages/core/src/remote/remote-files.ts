@@ -1,18 +1,19 @@
 import type { ProviderFiles } from "../provider.js";
-import type { RemoteBox } from "./remote-box.js";
+import { bulkReader, bulkWriter, type UseAgent } from "./bulk-files.js";
+import type { BulkFiles } from "./remote-box.js";
 
 /** The files of a remote box: through its agent, and large ones by the vendor's own way where there is one. */
-export function remoteFiles(agent: (operation: string) => ProviderFiles, _box: RemoteBox): ProviderFiles {
+export function remoteFiles(agent: UseAgent, bulk: BulkFiles | undefined): ProviderFiles {
   return {
-    read: async (...args) => agent("files.read").read(...args),
-    write: async (...args) => agent("files.write").write(...args),
-    list: async (...args) => agent("files.list").list(...args),
-    stat: async (...args) => agent("files.stat").stat(...args),
-    mkdir: async (...args) => agent("files.mkdir").mkdir(...args),
-    move: async (...args) => agent("files.move").move(...args),
-    remove: async (...args) => agent("files.remove").remove(...args),
+    read: bulk ? bulkReader(agent, bulk) : async (...args) => agent("files.read").files.read(...args),
+    write: bulk ? bulkWriter(agent, bulk) : async (...args) => agent("files.write").files.write(...args),
+    list: async (...args) => agent("files.list").files.list(...args),
+    stat: async (...args) => agent("files.stat").files.stat(...args),
+    mkdir: async (...args) => agent("files.mkdir").files.mkdir(...args),
+    move: async (...args) => agent("files.move").files.move(...args),
+    remove: async (...args) => agent("files.remove").files.remove(...args),
     symlink: async (...args) => {
-      await agent("files.symlink").symlink?.(...args);
+      await agent("files.symlink").files.symlink?.(...args);
     },
   };
 }

@@ -156,7 +156,7 @@ export class RemoteSession implements ProviderSession {
     this.#box = box;
     this.#options = options;
     this.#opened = opened;
-    this.files = remoteFiles((operation) => this.#use(operation).files, box);
+    this.files = remoteFiles((operation) => this.#use(operation), box.bulk);
     this.#lease = new Lease({
       leaseMs: options.leaseMs,
       ttlMs: options.ttlMs,

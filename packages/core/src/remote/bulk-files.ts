@@ -1,0 +1,164 @@
+import { randomUUID } from "node:crypto";
+import { posix } from "node:path";
+import { SandboxError } from "../errors.js";
+import type { FileInfo, ProviderFiles, ProviderSession, WriteOptions } from "../provider.js";
+import type { BulkFiles } from "./remote-box.js";
+
+/** Gives the session of the agent, for one call. */
+export type UseAgent = (operation: string) => Pick<ProviderSession, "files" | "spawn" | "ref">;
+
+/**
+ * Reads large files whole by the vendor's way. The agent is asked at the same time and has the say: what the programs
+ * of the box cannot read is not read for them by another.
+ */
+export function bulkReader(agent: UseAgent, bulk: BulkFiles): ProviderFiles["read"] {
+  return async (path, options = {}) => {
+    const { files, ref } = agent("files.read");
+    if (options.offset || options.length !== undefined) return files.read(path, options);
+    const reading = files.read(path, options);
+    const [stream, info] = await Promise.all([reading, files.stat(path, { followSymlinks: true })]);
+    if (info.type !== "file" || info.size < bulk.fromBytes) return stream;
+    try {
+      const whole = await bulk.read(path, options.signal);
+      await stream.cancel();
+      return whole.pipeThrough(expecting(info, ref.provider));
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      // The vendor's way is a shorter one only: the agent's leads there too.
+      return stream;
+    }
+  };
+}
+
+/** Fails where the vendor's stream ends before the file does. */
+function expecting({ path, size }: FileInfo, provider: string): TransformStream<Uint8Array, Uint8Array> {
+  let count = 0;
+  return new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      count += chunk.byteLength;
+      controller.enqueue(chunk);
+    },
+    flush() {
+      if (count < size) throw cutOff("files.read", `${JSON.stringify(path)} after ${count} of ${size} bytes`, provider);
+    },
+  });
+}
+
+/**
+ * Writes large files beside their place by the vendor's way, and has the agent put them there: nobody sees half of one.
+ * What needs more than a rename (`append`, `exclusive`, `ifModifiedAt`, a link in its place) is the agent's alone.
+ */
+export function bulkWriter(agent: UseAgent, bulk: BulkFiles): ProviderFiles["write"] {
+  return async (path, data, options) => {
+    const box = agent("files.write");
+    if (options.mode !== "truncate" || options.ifModifiedAt) return box.files.write(path, data, options);
+    const { head, whole } = await begin(data, bulk.fromBytes, options.signal);
+    const old = head.size < bulk.fromBytes ? undefined : await found(box.files, path);
+    const simple = head.size < bulk.fromBytes || (old && old.type !== "file");
+    if (simple) return box.files.write(path, whole, options);
+    await upload(box, bulk, path, whole, { ...options, permissions: options.permissions ?? old?.mode });
+  };
+}
+
+async function upload(
+  box: ReturnType<UseAgent>,
+  bulk: BulkFiles,
+  path: string,
+  data: ReadableStream<Uint8Array>,
+  { permissions = 0o644, signal }: WriteOptions,
+): Promise<void> {
+  const beside = posix.join(posix.dirname(path), `.sandkit-${randomUUID()}`);
+  let size = 0;
+  const counting = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      size += chunk.byteLength;
+      controller.enqueue(chunk);
+    },
+  });
+  try {
+    // The agent makes it, so that it is the programs' own; the vendor fills it.
+    await box.files.write(beside, emptyStream(), { mode: "exclusive", permissions, signal });
+    await bulk.write(beside, data.pipeThrough(counting), signal);
+    signal?.throwIfAborted();
+    const written = await box.files.stat(beside, { followSymlinks: false });
+    if (written.size !== size) {
+      throw cutOff("files.write", `${JSON.stringify(path)} after ${written.size} of ${size} bytes`, box.ref.provider);
+    }
+    if (written.mode !== permissions) await changeMode(box, beside, permissions);
+    await box.files.move(beside, path);
+  } catch (error) {
+    // What is left of it is no more than a file that nobody looks for.
+    await box.files.remove(beside, { recursive: false }).catch(() => undefined);
+    if (!data.locked) await data.cancel(error).catch(() => undefined);
+    throw signal?.aborted ? signal.reason : error;
+  }
+}
+
+async function changeMode(box: ReturnType<UseAgent>, path: string, permissions: number): Promise<void> {
+  const process = await box.spawn(["chmod", permissions.toString(8), path], { stdin: false });
+  const { exitCode } = await process.exited;
+  if (exitCode === 0) return;
+  const message = `files.write ${JSON.stringify(path)}: chmod to ${permissions.toString(8)} failed (exit code ${exitCode})`;
+  throw new SandboxError("PERMISSION", `${message}: leave out "permissions"`, {
+    provider: box.ref.provider,
+    operation: "files.write",
+  });
+}
+
+/** Takes so much of a stream that it is known whether it is large; `whole` still gives all of it. */
+async function begin(data: ReadableStream<Uint8Array>, enough: number, signal: AbortSignal | undefined) {
+  const reader = data.getReader();
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  let ended = false;
+  const onAbort = () => {
+    reader.cancel(signal?.reason).catch(() => undefined);
+  };
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    signal?.throwIfAborted();
+    while (size < enough && !ended) {
+      const { done, value } = await reader.read();
+      ended = done;
+      if (value) pieces.push(value);
+      size += value?.byteLength ?? 0;
+    }
+    signal?.throwIfAborted();
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+  }
+  const whole = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = pieces.shift();
+        if (piece) {
+          controller.enqueue(piece);
+          return;
+        }
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+  return { head: { size }, whole };
+}
+
+async function found(files: ProviderFiles, path: string): Promise<FileInfo | undefined> {
+  try {
+    return await files.stat(path, { followSymlinks: false });
+  } catch (error) {
+    if (error instanceof SandboxError && error.code === "FILE_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+function emptyStream(): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+}
+
+function cutOff(operation: string, subject: string, provider: string): SandboxError {
+  return new SandboxError("TRANSPORT", `${operation} ${subject}: it was cut off: try again`, { provider, operation });
+}
