@@ -1,6 +1,8 @@
-import { Duplex } from "node:stream";
+import type { Duplex } from "node:stream";
 import { type CreateOptions, createSandbox, type Files, type Provider, type Sandbox } from "@sandkit/core";
+import { boxConnection } from "./box-connection.js";
 import { BoxProcess, type BoxProgram } from "./box-process.js";
+import { BoxWatch } from "./box-watch.js";
 import { guestCommand } from "./guest-program.js";
 
 /** The helper's own words on stderr are all that is kept: what programs write goes through frames. */
@@ -86,29 +88,16 @@ export class EmulatedBox {
     await this.files.importTar(new Blob([home]).stream(), this.home);
   }
 
+  /** Changes in a directory, also below it if asked for, from when it resolves on. */
+  async watch(path: string, recursive: boolean): Promise<BoxWatch> {
+    const command = await guestCommand("watch", path, recursive ? "recursive" : "flat");
+    return BoxWatch.start(await this.sandbox.spawn(command, { maxOutputBytes: keptBytes }));
+  }
+
   /** A connection to a server in the box; null when nothing listens on that port. */
   async connect(port: number): Promise<Duplex | null> {
-    const process = await this.sandbox.spawn(await guestCommand("port", String(port)), { maxOutputBytes: keptBytes });
-    const output = process.stdout[Symbol.asyncIterator]();
-    const first = await output.next();
-    if (first.done) return null;
-    const readable = async function* () {
-      yield* rest(first.value.subarray(1));
-      for (;;) {
-        const { done, value } = await output.next();
-        if (done) return;
-        yield Buffer.from(value);
-      }
-    };
-    const writable = async (source: AsyncIterable<Uint8Array>) => {
-      for await (const chunk of source) await process.write(chunk);
-      await process.closeStdin();
-    };
-    const duplex = Duplex.from({ readable: readable(), writable });
-    const end = () => process.kill("SIGKILL").catch(() => undefined);
-    duplex.on("error", end);
-    duplex.on("close", end);
-    return duplex;
+    const command = await guestCommand("port", String(port));
+    return boxConnection(await this.sandbox.spawn(command, { maxOutputBytes: keptBytes }));
   }
 
   /** Ends the box and everything in it. Idempotent. */
@@ -117,12 +106,8 @@ export class EmulatedBox {
     await this.sandbox.destroy();
   }
 
-  /** Repeated for those that appeared meanwhile; a process that has left nobody behind ignores it. */
+  /** One that has left nobody behind ignores it. */
   async #signalAll(name: NodeJS.Signals): Promise<void> {
     await Promise.all([...this.#processes].map((process) => process.signalTree(name)));
   }
-}
-
-function* rest(bytes: Uint8Array): Generator<Buffer> {
-  if (bytes.length > 0) yield Buffer.from(bytes);
 }

@@ -49,7 +49,6 @@ describe("a program in an emulated box", () => {
     const process = await bash("echo $$; sleep 1 & wait");
     const result = outcome(process);
     await setTimeout(100);
-    await process.signal("SIGINT");
     await process.signal("SIGKILL");
     const { stdout, exit } = await result;
     expect(Number(stdout)).toBe(process.pid);

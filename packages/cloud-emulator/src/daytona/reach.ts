@@ -37,16 +37,18 @@ export class Reach {
     return this.running(id);
   }
 
-  /** The program in a sandbox that runs; that counts as activity. @throws ApiFailure 400, 404 */
+  /** The program in a sandbox that runs; that it is asked for counts as activity. @throws ApiFailure 400, 404 */
   running(id: string): Toolbox {
-    const sandbox = this.sandbox(id);
-    const { toolbox, state } = sandbox;
-    // A snapshot is taken of one that runs.
-    if (!toolbox || (state !== "started" && state !== "snapshotting")) {
-      throw new ApiFailure("DAYTONA_PROXY", 400, `bad request: sandbox ${id} is not started: it is ${state}`);
-    }
-    sandbox.lastActivityAt = this.#options.clock.now();
+    const toolbox = this.unnoticed(id);
+    this.sandbox(id).lastActivityAt = this.#options.clock.now();
     return toolbox;
+  }
+
+  /** The same, without any effect on when it is stopped. */
+  unnoticed(id: string): Toolbox {
+    const { toolbox, state } = this.sandbox(id);
+    if (toolbox && state === "started") return toolbox;
+    throw new ApiFailure("DAYTONA_PROXY", 400, `bad request: sandbox ${id} is not started: it is ${state}`);
   }
 
   /** @throws ApiFailure 404 */

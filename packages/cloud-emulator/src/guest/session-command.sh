@@ -3,10 +3,12 @@
 # outputs of the command open any more.
 cd "$1" || exit 1
 mkfifo in out err || exit 1
-cat <&0 >in &
+# What runs in the background reads nothing of stdin unless it is another descriptor.
+exec 3<&0
+cat <&3 >in &
 feeder=$!
 cat err >&2 &
 errors=$!
 cat out
 wait "$errors"
-kill "$feeder"
+kill "$feeder" 2>/dev/null

@@ -4,7 +4,7 @@ import type { Sandboxes } from "./sandboxes.js";
 
 const minuteMs = 60_000;
 /** What 0 means for the interval after which a sandbox is archived, in minutes. */
-const longestArchiveMinutes = 30 * 24 * 60;
+const longestArchiveMinutes = 43_200;
 
 interface Due {
   readonly at: number;

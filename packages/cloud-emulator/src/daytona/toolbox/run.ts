@@ -53,7 +53,7 @@ export async function killGroup(
   box: EmulatedBox,
   process: { readonly pid: number; signal(name: NodeJS.Signals): Promise<void> },
 ): Promise<void> {
-  await run(box, ["sh", "-c", 'kill -KILL -- "-$1"', "sh", String(process.pid)]);
+  await run(box, ["sh", "-c", 'kill -s KILL -- "-$1"', "sh", String(process.pid)]);
   await process.signal("SIGKILL");
 }
 

@@ -1,6 +1,7 @@
 import type { Exchange } from "../../http/exchange.js";
 import type { Handler, RouteParameters } from "../../http/route-table.js";
 import { fileRoutes } from "./file-routes.js";
+import { gitRoutes } from "./git-routes.js";
 import { infoRoutes } from "./info-routes.js";
 import { processRoutes } from "./process-routes.js";
 import type { Toolbox } from "./toolbox.js";
@@ -8,7 +9,12 @@ import type { Toolbox } from "./toolbox.js";
 /** Answers one kind of request to the program in a sandbox: what it gives is the body, if it has not answered. */
 export type ToolboxHandler = (toolbox: Toolbox, exchange: Exchange, parameters: RouteParameters) => unknown;
 
-const routes: Readonly<Record<string, ToolboxHandler>> = { ...processRoutes, ...fileRoutes, ...infoRoutes };
+const routes: Readonly<Record<string, ToolboxHandler>> = {
+  ...processRoutes,
+  ...fileRoutes,
+  ...gitRoutes,
+  ...infoRoutes,
+};
 
 /** The routes of the programs in all sandboxes, below `prefix`, which names the sandbox by `:id`. */
 export function toolboxRoutes(

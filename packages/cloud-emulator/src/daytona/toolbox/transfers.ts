@@ -46,7 +46,7 @@ export async function downloadFile(toolbox: Toolbox, exchange: Exchange, path: s
   exchange.start(200, {
     "content-type": "application/octet-stream",
     "content-length": String(size),
-    "content-disposition": `attachment; filename="${headerSafe(posix.basename(path))}"`,
+    "content-disposition": `attachment; ${fileName(posix.basename(path))}`,
   });
   for await (const chunk of bytes) await exchange.write(chunk);
   await exchange.end();
@@ -87,18 +87,22 @@ async function save(toolbox: Toolbox, path: string, bytes: Readable): Promise<vo
 }
 
 function partHead(name: "file" | "error", path: string, type: string, size: number): Buffer {
-  const disposition = `form-data; name="${name}"; filename="${headerSafe(path)}"`;
+  const disposition = `form-data; name="${name}"; ${fileName(path)}`;
   return Buffer.from(
     `--${boundary}\r\nContent-Disposition: ${disposition}\r\nContent-Type: ${type}\r\nContent-Length: ${size}\r\n\r\n`,
   );
 }
 
-/** A name as it may stand between quotes in a header. */
-function headerSafe(name: string): string {
-  return name
+/** A name as a parameter of a header: one that ASCII cannot tell is told a second time, in an encoding that can. */
+function fileName(name: string): string {
+  const quoted = name
+    .replaceAll(/[^ -~]/gu, "_")
     .replaceAll("\\", "\\\\")
-    .replaceAll('"', '\\"')
-    .replaceAll(/[\r\n]/g, " ");
+    .replaceAll('"', '\\"');
+  const plain = `filename="${quoted}"`;
+  if (!/[^ -~]/.test(name)) return plain;
+  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
+  return `${plain}; filename*=utf-8''${encoded}`;
 }
 
 interface FormParts {
