@@ -6,7 +6,7 @@ import { daytonaCapabilities } from "./capabilities.js";
 import { providerName } from "./errors.js";
 import { contextOf, refreshed } from "./find.js";
 import { forkSandbox } from "./fork.js";
-import type { SandboxRecord } from "./labels.js";
+import type { DaytonaRecord } from "./labels.js";
 import { minutesOf } from "./minutes.js";
 import { pauseSandbox, resumeSandbox } from "./pause.js";
 import { openPort } from "./port.js";
@@ -19,7 +19,7 @@ import { PtyTerminal } from "./terminal.js";
 export interface BoxParts {
   readonly client: Daytona;
   readonly sandbox: Sandbox;
-  readonly record: SandboxRecord;
+  readonly record: DaytonaRecord;
   readonly origin: "created" | "attached";
   /** How long it is kept while it is paused, in milliseconds. */
   readonly pausedMs: number;
@@ -27,7 +27,7 @@ export interface BoxParts {
   /** Over the environment of the sandbox; of its creator alone. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Makes a session of a fork. */
-  readonly adopt: (fork: Sandbox, record: SandboxRecord) => Promise<ProviderSession>;
+  readonly adopt: (fork: Sandbox, record: DaytonaRecord) => Promise<ProviderSession>;
 }
 
 /** A sandbox at Daytona as `remoteSession` takes it. */
@@ -60,7 +60,7 @@ export function daytonaBox(parts: BoxParts): RemoteBox {
 /** What Daytona says of a sandbox. @param state Undefined: it is gone. */
 export function factsOf(
   { autoDestroyAt }: Sandbox,
-  { name, template, createdAt, labels }: SandboxRecord,
+  { name, template, createdAt, labels }: DaytonaRecord,
   state: DaytonaState,
 ): Omit<SandboxInfo, "ref" | "origin" | "shells" | "interpreters"> {
   const expiresAt = autoDestroyAt === undefined ? undefined : new Date(autoDestroyAt);

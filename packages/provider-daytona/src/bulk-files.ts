@@ -1,18 +1,19 @@
 import { Readable } from "node:stream";
 import type { Sandbox } from "@daytonaio/sdk";
-import { type BulkFiles, SandboxError } from "@sandkit/core";
+import type { BulkFiles } from "@sandkit/core";
 import { onDaytona } from "./call.js";
-import { daytonaError, providerName } from "./errors.js";
+import { type CallContext, daytonaError, refusal } from "./errors.js";
 
-const mebibyte = 1024 * 1024;
 /** Below this the agent is faster than a request of its own. */
-const fromBytes = mebibyte;
+const fromBytes = 1024 * 1024;
 /** Longest that one file may take, in seconds. */
 const timeout = 60 * 60;
+/** Names that come back in a header as they were sent: by others the SDK does not find what it asked for. */
+const plainName = /^[\x20-\x7e]+$/;
 
 /** Large files by the SDK's streams. */
 export function bulkFiles(sandbox: Sandbox): BulkFiles {
-  const about = (operation: string, path: string) => ({
+  const about = (operation: string, path: string): CallContext => ({
     operation,
     subject: `${JSON.stringify(path)} in sandbox ${sandbox.id}`,
     sandboxId: sandbox.id,
@@ -21,30 +22,19 @@ export function bulkFiles(sandbox: Sandbox): BulkFiles {
     fromBytes,
     async read(path, signal) {
       const context = about("files.read", path);
-      let expected: number | undefined;
-      const source = await onDaytona(
-        context,
-        () =>
-          sandbox.fs.downloadFileStream(path, {
-            timeout,
-            ...(signal && { signal }),
-            onProgress: ({ totalBytes }) => {
-              expected = totalBytes;
-            },
-          }),
-        signal,
-      );
-      return whole(source, () => expected, context);
+      if (!plainName.test(path) || /["\\]/.test(path)) {
+        throw refusal("UNSUPPORTED", `${context.subject}: Daytona's downloads do not take the name`, context.operation);
+      }
+      const options = { timeout, ...(signal && { signal }) };
+      const source = await onDaytona(context, () => sandbox.fs.downloadFileStream(path, options), signal);
+      return streamOf(source, context);
     },
     async write(path, data, signal) {
       // A stream or bytes, never a string: that would be the path of a file on this machine.
-      const source = Readable.fromWeb(data as Parameters<typeof Readable.fromWeb>[0]);
+      const source = Readable.from(data);
+      const options = { timeout, ...(signal && { signal }) };
       try {
-        await onDaytona(
-          about("files.write", path),
-          () => sandbox.fs.uploadFileStream(source, path, { timeout, ...(signal && { signal }) }),
-          signal,
-        );
+        await onDaytona(about("files.write", path), () => sandbox.fs.uploadFileStream(source, path, options), signal);
       } finally {
         source.destroy();
       }
@@ -52,48 +42,24 @@ export function bulkFiles(sandbox: Sandbox): BulkFiles {
   };
 }
 
-/** The bytes of a download; one that was cut off fails, where the SDK would take its end for the file's. */
-function whole(
-  source: Readable,
-  expected: () => number | undefined,
-  context: { readonly operation: string; readonly subject: string; readonly sandboxId: string },
-): ReadableStream<Uint8Array> {
-  const chunks = source.iterator({ destroyOnReturn: true });
-  let received = 0;
+/** The bytes of a download, pulled; its failures as ours. */
+function streamOf(source: Readable, context: CallContext): ReadableStream<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array> = source.iterator({ destroyOnReturn: true });
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await chunks.next();
-          if (!done) {
-            received += value.length;
-            controller.enqueue(value);
-            return;
-          }
-          const total = expected();
-          if (total === undefined || total === received) controller.close();
-          else controller.error(cutOff(received, total, context));
+          if (done) controller.close();
+          else controller.enqueue(value);
         } catch (error) {
           controller.error(daytonaError(error, context));
         }
       },
-      async cancel() {
+      cancel() {
         source.destroy();
       },
     },
     { highWaterMark: 0 },
   );
-}
-
-function cutOff(
-  received: number,
-  total: number,
-  {
-    operation,
-    subject,
-    sandboxId,
-  }: { readonly operation: string; readonly subject: string; readonly sandboxId: string },
-): SandboxError {
-  const message = `${operation} ${subject}: cut off after ${received} of ${total} bytes: try again`;
-  return new SandboxError("TRANSPORT", message, { provider: providerName, operation, sandboxId });
 }

@@ -1,6 +1,6 @@
 import type { CreateOptions } from "@sandkit/core";
 import type { Sdk } from "./client.js";
-import { labelsOf, type SandboxRecord } from "./labels.js";
+import { type DaytonaRecord, labelsOf } from "./labels.js";
 import { minutesOf } from "./minutes.js";
 import type { CreateParams } from "./obtain.js";
 import type { SandboxPlan } from "./plan-sandbox.js";
@@ -10,7 +10,7 @@ export function createParams(
   { Image }: Sdk,
   create: CreateOptions,
   plan: SandboxPlan,
-  record: SandboxRecord,
+  record: DaytonaRecord,
   lifeMs: number,
 ): CreateParams {
   const { start, native, resources } = plan;

@@ -3,7 +3,7 @@ import type { ProviderSession } from "@sandkit/core";
 import type { BoxParts } from "./box.js";
 import { onDaytona } from "./call.js";
 import { contextOf, findSandbox } from "./find.js";
-import type { SandboxRecord } from "./labels.js";
+import type { DaytonaRecord } from "./labels.js";
 import { changeWithinMs } from "./pause.js";
 import { removeSandbox } from "./removal.js";
 
@@ -20,7 +20,7 @@ export async function forkSandbox(parts: BoxParts, count: number): Promise<Provi
 async function forkOnce({ client, sandbox, record, adopt }: BoxParts): Promise<ProviderSession> {
   const creation = randomUUID();
   const name = `sandkit-${creation}`;
-  const own: SandboxRecord = { ...record, name: undefined, creation, createdAt: new Date() };
+  const own: DaytonaRecord = { ...record, name: undefined, creation, createdAt: new Date() };
   try {
     const context = contextOf(sandbox, "fork");
     return await adopt(await onDaytona(context, () => sandbox.fork({ name }, changeWithinMs / 1000)), own);

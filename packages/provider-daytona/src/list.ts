@@ -1,6 +1,6 @@
 import type { Daytona, Sandbox } from "@daytonaio/sdk";
 import { patiently } from "./call.js";
-import { ours, userLabels } from "./labels.js";
+import { wantedLabels } from "./labels.js";
 
 const pageSize = 100;
 
@@ -8,10 +8,10 @@ const pageSize = 100;
 export async function* listSandboxes(
   client: Daytona,
   operation: string,
-  labels: Readonly<Record<string, string>> = {},
+  labels?: Readonly<Record<string, string>> | undefined,
 ): AsyncGenerator<Sandbox> {
   const seen = new Set<string>();
-  const query = { labels: { ...userLabels(labels), ...ours }, limit: pageSize };
+  const query = { labels: wantedLabels(labels), limit: pageSize };
   let pages = client.list(query);
   for (;;) {
     const { done, value } = await patiently({ operation, subject: "sandboxes" }, async () => {

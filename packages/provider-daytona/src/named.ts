@@ -3,7 +3,7 @@ import type { Sandbox } from "@daytonaio/sdk";
 import { SandboxError } from "@sandkit/core";
 import { providerName } from "./errors.js";
 import { refreshed } from "./find.js";
-import { recordOf, type SandboxRecord } from "./labels.js";
+import { type DaytonaRecord, recordOf } from "./labels.js";
 import { isEnded } from "./states.js";
 
 const lookAgainMs = 500;
@@ -15,15 +15,15 @@ const lookAgainMs = 500;
  */
 export async function joinNamed(
   sandbox: Sandbox,
-  fingerprint: string,
+  digest: string,
   name: string,
   { withinMs, signal }: { readonly withinMs: number; readonly signal?: AbortSignal | undefined },
-): Promise<SandboxRecord | undefined> {
+): Promise<DaytonaRecord | undefined> {
   const end = performance.now() + withinMs;
   for (;;) {
     const record = recordOf(sandbox.labels);
     if (!record) throw conflict(sandbox, `name "${name}" belongs to a sandbox that Sandkit has not made`);
-    if (record.options !== fingerprint) throw conflict(sandbox, `sandbox "${name}" lives with other options`);
+    if (record.options !== digest) throw conflict(sandbox, `sandbox "${name}" lives with other options`);
     if (!record.isPending) return record;
     if (performance.now() > end) {
       throw new SandboxError("TIMEOUT", `sandbox "${name}" is still being set up by who made it: try again`, {

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { type CreateOptions, describeIssues, fingerprintOf, type NetworkPolicy } from "@sandkit/core";
+import { type CreateOptions, describeIssues, type NetworkPolicy, optionsDigest } from "@sandkit/core";
 import { refusal } from "./errors.js";
 import { type Egress, egressOf, indexHosts } from "./network.js";
 import { type DaytonaNative, type DaytonaOptions, nativeSchema } from "./options.js";
@@ -17,7 +16,7 @@ export interface SandboxPlan {
   readonly egressAtFirst: Egress;
   readonly packages: readonly string[];
   /** Hash of what a second create of the name must ask for too. */
-  readonly fingerprint: string;
+  readonly optionsDigest: string;
 }
 
 /**
@@ -35,7 +34,7 @@ export function planSandbox(create: CreateOptions<DaytonaNative>, options: Dayto
     egress,
     egressAtFirst: packages.length === 0 ? egress : egressOf(withIndexes(create.network)),
     packages,
-    fingerprint: createHash("sha256").update(fingerprintOf(create)).digest("hex"),
+    optionsDigest: optionsDigest(create),
   };
 }
 

@@ -25,7 +25,10 @@ export class PtyConnection implements TerminalConnection {
           this.#controller = controller;
         },
         pull: () => this.#hold(false),
-        cancel: () => this.close(),
+        cancel: () => {
+          this.#over = true;
+          return this.close();
+        },
       },
       new ByteLengthQueuingStrategy({ highWaterMark: mostKeptBytes }),
     );

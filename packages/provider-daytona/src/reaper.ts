@@ -1,7 +1,7 @@
 import type { Daytona, Sandbox } from "@daytonaio/sdk";
 import { ownerState, type ReapOptions, type SandboxRef } from "@sandkit/core";
 import { providerName } from "./errors.js";
-import { recordOf, type SandboxRecord } from "./labels.js";
+import { type DaytonaRecord, recordOf } from "./labels.js";
 import { listSandboxes } from "./list.js";
 import { removeSandbox } from "./removal.js";
 import { isBroken, isEnded } from "./states.js";
@@ -20,7 +20,7 @@ export async function reapSandboxes(client: Daytona, options: ReapOptions): Prom
 }
 
 /** Of an owner on another machine nothing is known here: Daytona ends it, by its time to live. */
-async function isOrphan({ state }: Sandbox, { owner, detached }: SandboxRecord): Promise<boolean> {
+async function isOrphan({ state }: Sandbox, { owner, detached }: DaytonaRecord): Promise<boolean> {
   if (isEnded(state) || (await ownerState(owner)) !== "dead") return false;
   // Whoever made a detached one may well be dead. It ends by its lease, or was paused for somebody who will come.
   return isBroken(state) || !detached;

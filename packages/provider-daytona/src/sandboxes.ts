@@ -19,7 +19,7 @@ import { createParams } from "./create-params.js";
 import { providerName, refusal } from "./errors.js";
 import { contextOf, findSandbox, reaches } from "./find.js";
 import { installPackages } from "./install-packages.js";
-import { labelsOf, recordOf, type SandboxRecord } from "./labels.js";
+import { type DaytonaRecord, labelsOf, recordOf } from "./labels.js";
 import { listSandboxes } from "./list.js";
 import { minutesOf } from "./minutes.js";
 import { joinNamed } from "./named.js";
@@ -97,7 +97,7 @@ export class Sandboxes {
     for (;;) {
       const { sandbox, isOurs } = await obtainSandbox(client, { params, creation: record.creation, withinMs, signal });
       if (isOurs) return this.#open(client, sandbox, create, plan, record);
-      const joined = await joinNamed(sandbox, plan.fingerprint, params.name, { withinMs, signal });
+      const joined = await joinNamed(sandbox, plan.optionsDigest, params.name, { withinMs, signal });
       const session = joined && (await this.#join(client, sandbox, joined, "create", signal));
       if (session) return session;
     }
@@ -108,7 +108,7 @@ export class Sandboxes {
     sandbox: Sandbox,
     create: Create,
     plan: SandboxPlan,
-    record: SandboxRecord,
+    record: DaytonaRecord,
   ): Promise<ProviderSession> {
     const { signal, onProgress, env, lifetime: { ttlMs, idleMs, detached } = {} } = create;
     try {
@@ -127,7 +127,7 @@ export class Sandboxes {
   }
 
   /** The network of its life, and then it is there for all. */
-  async #finish(sandbox: Sandbox, plan: SandboxPlan, record: SandboxRecord, signal: AbortSignal | undefined) {
+  async #finish(sandbox: Sandbox, plan: SandboxPlan, record: DaytonaRecord, signal: AbortSignal | undefined) {
     const context = contextOf(sandbox, "create");
     const none = { networkAllowList: "", domainAllowList: "" };
     if (plan.egressAtFirst !== plan.egress) {
@@ -140,7 +140,7 @@ export class Sandboxes {
   async #join(
     client: Daytona,
     sandbox: Sandbox,
-    record: SandboxRecord,
+    record: DaytonaRecord,
     operation: "attach" | "create",
     signal: AbortSignal | undefined,
   ): Promise<ProviderSession | null> {
@@ -175,7 +175,7 @@ export class Sandboxes {
     return remoteSession(daytonaBox(parts), { origin: "attached", leaseMs: this.#leaseMs, detached, signal });
   }
 
-  #parts(client: Daytona, sandbox: Sandbox, record: SandboxRecord, origin: SandboxInfo["origin"]): BoxParts {
+  #parts(client: Daytona, sandbox: Sandbox, record: DaytonaRecord, origin: SandboxInfo["origin"]): BoxParts {
     return {
       client,
       sandbox,
@@ -188,7 +188,7 @@ export class Sandboxes {
   }
 
   /** A copy has the labels of the original, and its time to live. */
-  async #adopt(client: Daytona, fork: Sandbox, record: SandboxRecord): Promise<ProviderSession> {
+  async #adopt(client: Daytona, fork: Sandbox, record: DaytonaRecord): Promise<ProviderSession> {
     const context = contextOf(fork, "fork");
     await patiently(context, () => fork.setLabels(labelsOf(record)));
     await patiently(context, () => fork.setTtl(minutesOf(this.#leaseMs)));
@@ -196,7 +196,7 @@ export class Sandboxes {
   }
 }
 
-async function recordFor(create: Create, plan: SandboxPlan): Promise<SandboxRecord> {
+async function recordFor(create: Create, plan: SandboxPlan): Promise<DaytonaRecord> {
   return {
     owner: await ownerLabel(),
     creation: randomUUID(),
@@ -204,7 +204,7 @@ async function recordFor(create: Create, plan: SandboxPlan): Promise<SandboxReco
     name: create.name,
     template: plan.start.name,
     workdir: create.workdir,
-    options: plan.fingerprint,
+    options: plan.optionsDigest,
     detached: create.lifetime?.detached ?? false,
     hasImage: plan.start.image !== undefined,
     isPending: plan.packages.length > 0,

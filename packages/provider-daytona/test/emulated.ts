@@ -10,10 +10,7 @@ export interface Emulated extends AsyncDisposable {
 }
 
 /** Over processes of this machine, unless told otherwise. They have the network of the machine, whatever is wished. */
-export async function emulated(
-  options: Partial<EmulatorOptions> = {},
-  own: DaytonaOptions = {},
-): Promise<Emulated> {
+export async function emulated(options: Partial<EmulatorOptions> = {}, own: DaytonaOptions = {}): Promise<Emulated> {
   const cloud = await startDaytona({ provider: local(), network: "record", ...options });
   const provider = daytonaAt(cloud, own);
   return {

@@ -2,7 +2,7 @@ import { createSandbox } from "@sandkit/core";
 import { describe, expect, it } from "vitest";
 import { DaytonaConnector } from "../src/client.js";
 import { createParams } from "../src/create-params.js";
-import type { SandboxRecord } from "../src/labels.js";
+import type { DaytonaRecord } from "../src/labels.js";
 import { minutesOf } from "../src/minutes.js";
 import { planSandbox } from "../src/plan-sandbox.js";
 import { daytona } from "../src/provider.js";
@@ -120,7 +120,7 @@ describe("templates", () => {
 });
 
 describe("a request", () => {
-  const record: SandboxRecord = {
+  const record: DaytonaRecord = {
     owner: "o",
     creation: "c",
     createdAt: new Date(0),

@@ -144,6 +144,11 @@ export class AgentSession implements ProviderSession {
     this.#options = options;
   }
 
+  /** Why the agent is of no more use: `EXPIRED` when it has ended by its lifetime. Undefined while it is. */
+  get failure(): SandboxError | undefined {
+    return this.#connection.failure;
+  }
+
   async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
     if (options.user !== undefined) requireFeature(this.#self, "exec.user", 'option "user"');
     if (options.pty !== undefined) requireFeature(this.#self, "exec.pty", 'option "pty"');

@@ -270,11 +270,16 @@ export class RemoteSession implements ProviderSession {
     return { ttlMs: this.#lease.restMs, onPaused: () => this.foundPaused() };
   }
 
-  /** Without its agent a box is of no use to this client: it ends with the lease, unless others renew it. */
+  /** Without its agent a box is of no use to this client. */
   #watch(): void {
     const { agent } = this.#opened;
     agent.closed.then(() => {
-      if (this.#opened.agent === agent && !this.#paused) this.#lease.stop();
+      if (this.#opened.agent !== agent || this.#paused || this.#destroying) return;
+      this.#lease.stop();
+      // Its lifetime is over for all, and an attached one has nobody else. What cannot be ended here the vendor ends, by
+      // the lease that is not renewed any more; so it does with one that may have other clients.
+      const isOver = agent.failure?.code === "EXPIRED" || !this.#options.detached;
+      if (isOver) this.destroy().catch(() => undefined);
     });
   }
 
