@@ -189,6 +189,9 @@ export interface ProviderProcess {
    */
   readonly gone: Promise<void>;
 
+  /** True while the way to the sandbox is broken but may be found again: that its end is not told says nothing then. */
+  readonly stalled?: boolean;
+
   resize?(size: PtySize): Promise<void>;
 }
 

@@ -86,7 +86,12 @@ export class TreeKiller {
     const confirmed = this.#process.gone.then(() => {
       this.#dead = true;
     });
-    await settlesWithin(confirmed, ms);
+    // The time counts only while the sandbox can be heard.
+    for (let stalled = true; stalled; ) {
+      stalled = this.#process.stalled === true;
+      if (await settlesWithin(confirmed, ms)) break;
+      stalled ||= this.#process.stalled === true;
+    }
     return this.#dead;
   }
 }

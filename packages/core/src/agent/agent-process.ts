@@ -92,6 +92,10 @@ export class AgentProcess implements ProviderProcess {
     await this.#stream.outgoing.get(lane.in)?.end();
   }
 
+  get stalled(): boolean {
+    return this.#owner.connection.stalled;
+  }
+
   async kill(signal: string): Promise<void> {
     await this.#signal(signal, "tree");
   }

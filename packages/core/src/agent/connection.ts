@@ -99,6 +99,11 @@ export class AgentConnection {
     return this.#failure;
   }
 
+  /** Whether nothing can be heard for now, and may be again. */
+  get stalled(): boolean {
+    return this.#failure === undefined && this.#channel.stalled === true;
+  }
+
   /** Asks for something. @throws SandboxError once the connection is lost; `TOO_LARGE` for a request that is too long */
   open(request: AgentRequest, plan: StreamPlan = {}): AgentStream {
     if (this.#failure) throw this.#failure;
@@ -243,7 +248,7 @@ export class AgentConnection {
   }
 
   #beat(): void {
-    if (this.#channel.stalled) {
+    if (this.stalled) {
       this.#silentPings = 0;
       return;
     }

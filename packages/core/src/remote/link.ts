@@ -1,4 +1,5 @@
 import type { Channel } from "../agent/channel.js";
+import { settlesWithin } from "../deadline.js";
 import { type Deferred, deferred } from "../deferred.js";
 import { messageOf } from "../errors.js";
 import { type CarrierOwner, LinkCarrier } from "./link-carrier.js";
@@ -9,6 +10,9 @@ import type { Terminal } from "./terminal.js";
 
 /** How long a link may be without use before it is given up, from the first connection that broke. */
 const troubleMs = 45_000;
+/** A box that stands still for a moment, to be copied, is not paused. */
+const standstillMs = 2_000;
+const endMs = 2_000;
 const attemptMs = 15_000;
 const answerMs = 10_000;
 const longestPauseMs = 4_000;
@@ -268,8 +272,9 @@ export class Link implements Channel {
         reason = error;
       }
       if (this.#over || this.#suspended) return;
-      if (await this.#isPaused()) return;
-      if (performance.now() - this.#troubleSince > troubleMs) {
+      const troubledMs = performance.now() - (this.#troubleSince ?? 0);
+      if (troubledMs > standstillMs && (await this.#isPaused())) return;
+      if (troubledMs > troubleMs) {
         this.#fail(new Error(`it was not reached for ${troubleMs / 1000} s: ${messageOf(reason)}`, { cause: reason }));
       }
     }
@@ -348,8 +353,13 @@ export class Link implements Channel {
     const told = open && (await carrier?.sayEnd());
     await this.#drop();
     this.#end();
-    // One that cannot be ended now ends when it has heard nothing for a minute.
-    if (!told && !this.#suspended) await this.#terminal.end().catch(() => undefined);
+    if (!told && !this.#suspended) await this.#endTerminal();
+  }
+
+  /** What cannot be ended now ends by itself when it has heard nothing for a minute. */
+  async #endTerminal(): Promise<void> {
+    const ending = this.#terminal.end().catch(() => undefined);
+    await settlesWithin(ending, endMs);
   }
 
   /** Without a connection there is nothing else that keeps the program alive. */

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { type AgentSession, agentSession } from "../agent/agent-session.js";
 import type { Capabilities } from "../capabilities.js";
 import { SandboxError } from "../errors.js";
@@ -23,6 +24,7 @@ import type { Terminal } from "./terminal.js";
 
 const startMs = 30_000;
 const startAttempts = 3;
+const retryMs = 200;
 /** How long what runs in an attached box outlives the link to it. */
 const attachedLeaseMs = 2_000;
 
@@ -107,6 +109,7 @@ async function startOnce(
       await terminal.end().catch(() => undefined);
       signal?.throwIfAborted();
       if (attempt === startAttempts || !mayPass(error, limit)) throw late(error, limit, box.ref);
+      await pause(attempt * retryMs, undefined, { signal });
     }
   }
 }
@@ -163,14 +166,14 @@ export class RemoteSession implements ProviderSession {
       renew: async (ms) => box.extend?.(ms),
     });
     if (box.extend) this.#lease.start(options.origin === "created" ? "later" : "now");
-    const { pause } = box;
+    const how = box.pause;
     if (box.port) this.port = (...args) => this.#require(box.port, "port")(...args);
-    if (pause) {
-      this.pause = () => this.#pause(pause);
-      this.resume = () => this.#resume(pause);
+    if (how) {
+      this.pause = () => this.#pause(how);
+      this.resume = () => this.#resume(how);
     }
-    if (box.snapshot) this.snapshot = (...args) => this.#require(box.snapshot, "snapshot")(...args);
-    if (box.fork) this.fork = (...args) => this.#require(box.fork, "fork")(...args);
+    if (box.snapshot) this.snapshot = (...args) => this.#still(() => this.#require(box.snapshot, "snapshot")(...args));
+    if (box.fork) this.fork = (...args) => this.#still(() => this.#require(box.fork, "fork")(...args));
     this.#watch();
   }
 
@@ -203,6 +206,7 @@ export class RemoteSession implements ProviderSession {
 
   destroy(): Promise<void> {
     this.#lease.stop();
+    this.#paused = false;
     this.#destroying ??= this.#opened.agent.destroy().catch((error) => {
       this.#destroying = undefined;
       throw error;
@@ -229,6 +233,17 @@ export class RemoteSession implements ProviderSession {
     this.#use(operation);
     if (!call) throw new Error(`${operation} has vanished from a box that had it`);
     return call.bind(this.#box) as Call;
+  }
+
+  /** A vendor may have the box stand still while it is copied, which breaks connections: that is no pause. */
+  async #still<Result>(copy: () => Promise<Result>): Promise<Result> {
+    const { link } = this.#opened;
+    await link.suspend();
+    try {
+      return await copy();
+    } finally {
+      await link.resume();
+    }
   }
 
   async #pause(how: NonNullable<RemoteBox["pause"]>): Promise<void> {

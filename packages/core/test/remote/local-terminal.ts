@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Terminal, TerminalConnection } from "../../src/remote/terminal.js";
@@ -51,6 +51,14 @@ export class LocalTerminal implements Terminal {
     return this.#process?.pid;
   }
 
+  /** Stops what is on the terminal where it is, as a box that stands still. */
+  async freeze(signal: "SIGSTOP" | "SIGCONT"): Promise<void> {
+    const { pid } = this;
+    if (pid === undefined) throw new Error("the terminal was not opened");
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
+    for (const child of children.trim().split(" ")) process.kill(Number(child), signal);
+  }
+
   async open(): Promise<TerminalConnection> {
     const { shell = ["/bin/sh"], env = process.env as Record<string, string>, cwd = "/" } = this.#options;
     this.#process = spawn(python, ["-I", helper, ...shell], { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
@@ -81,8 +89,8 @@ export class LocalTerminal implements Terminal {
     this.connects += 1;
     this.#current = new LocalConnection(this, async (bytes) => {
       const stdin = this.#process?.stdin;
-      if (stdin && !stdin.destroyed && !stdin.write(bytes))
-        await Promise.race([once(stdin, "drain"), once(stdin, "close")]);
+      // One that has ended takes no more; whoever waits is told by the output.
+      if (stdin && !stdin.destroyed) await new Promise<void>((resolve) => stdin.write(bytes, () => resolve()));
     });
     return this.#current;
   }

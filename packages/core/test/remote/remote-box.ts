@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { capabilities } from "../../src/capabilities.js";
+import type { CreateOptions } from "../../src/options.js";
 import type { RemoteBox } from "../../src/remote/remote-box.js";
 import { LocalTerminal, type LocalTerminalOptions } from "./local-terminal.js";
 
@@ -37,14 +39,21 @@ export const remoteCapabilities = capabilities({
 export class LocalBox implements RemoteBox {
   readonly ref = { provider: "remote-test", id: randomUUID() };
   readonly capabilities = remoteCapabilities;
-  readonly workdir = join(tmpdir(), `sandkit-remote-${this.ref.id}`);
+  readonly root = join(realpathSync(tmpdir()), `sandkit-remote-${this.ref.id}`);
+  readonly workdir = join(this.root, "work");
+  readonly directories = [join(this.root, "home"), join(this.root, "tmp")];
+  readonly env: Record<string, string>;
   readonly terminals: LocalTerminal[] = [];
   readonly #options: LocalTerminalOptions;
+  readonly #asked: CreateOptions;
   readonly #createdAt = new Date();
   state: "running" | "paused" | "gone" = "running";
 
-  constructor(options: LocalTerminalOptions = {}) {
+  constructor(options: LocalTerminalOptions = {}, asked: CreateOptions = {}) {
     this.#options = options;
+    this.#asked = asked;
+    const [HOME = "", TMPDIR = ""] = this.directories;
+    this.env = { HOME, TMPDIR, LANG: "C.UTF-8", ...asked.env };
   }
 
   /** The one that was asked for last. */
@@ -61,12 +70,13 @@ export class LocalBox implements RemoteBox {
   }
 
   async info() {
-    return { state: this.state, origin: "created", createdAt: this.#createdAt, labels: {} } as const;
+    const { name, template, labels = {} } = this.#asked;
+    return { state: this.state, origin: "created", createdAt: this.#createdAt, name, template, labels } as const;
   }
 
   async destroy(): Promise<void> {
     this.state = "gone";
     for (const terminal of this.terminals) await terminal.end();
-    await rm(this.workdir, { recursive: true, force: true });
+    await rm(this.root, { recursive: true, force: true });
   }
 }

@@ -1,14 +1,17 @@
-import { afterEach, expect, it } from "vitest";
+import { createHash } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
 import { type RemoteSession, remoteSession } from "../../src/remote/remote-session.js";
 import { Sandbox } from "../../src/sandbox.js";
-import type { LocalTerminalOptions } from "./local-terminal.js";
 import { LocalBox } from "./remote-box.js";
 
 const sessions: RemoteSession[] = [];
 
-async function open(options: LocalTerminalOptions = {}) {
-  const box = new LocalBox(options);
-  const session = await remoteSession(box, { origin: "created" });
+async function open(box = new LocalBox(), options: Partial<Parameters<typeof remoteSession>[1]> = {}) {
+  const session = await remoteSession(box, { origin: "created", ...options });
   sessions.push(session);
   return { box, session, sandbox: new Sandbox(session) };
 }
@@ -34,9 +37,236 @@ it("keeps files and the state of kernels", async () => {
 it("goes on where it was when the connection drops", async () => {
   const { box, sandbox } = await open();
   const running = sandbox.exec("for i in 1 2 3 4 5 6; do echo $i; sleep 0.2; done; exit 5");
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await sleep(500);
   box.lastTerminal.drop();
   const result = await running;
   expect(result).toMatchObject({ exitCode: 5, stdout: { text: "1\n2\n3\n4\n5\n6\n" } });
   expect(box.lastTerminal.connects).toBe(2);
 });
+
+it("is lost when the program on the terminal has gone, and says so", async () => {
+  const { box, sandbox } = await open();
+  const running = sandbox.exec("sleep 60");
+  await sleep(300);
+  await box.lastTerminal.end();
+  await expect(running).rejects.toMatchObject({
+    code: "SANDBOX_LOST",
+    message: expect.stringContaining("the program on its terminal has ended"),
+  });
+});
+
+it("ends a timed out command though nothing was reached when its time was over", async () => {
+  const { box, sandbox } = await open();
+  const running = sandbox.exec("echo begun; sleep 60", { timeoutMs: 500 });
+  await sleep(300);
+  box.lastTerminal.faults.unreachable = true;
+  box.lastTerminal.drop();
+  await sleep(7_000);
+  box.lastTerminal.faults.unreachable = false;
+  expect(await running).toMatchObject({ reason: "timeout", stdout: { text: "begun\n" } });
+});
+
+describe("where it is started", () => {
+  it.each(["/bin/sh", "/bin/bash", "/bin/dash"])("by %s as an interactive login shell", async (shell) => {
+    const { sandbox } = await open(new LocalBox({ shell: [shell, "-i", "-l"] }));
+    expect((await sandbox.exec("echo $HOME")).exitCode).toBe(0);
+  });
+
+  it("starts where the shell of the terminal was, with the PATH of a login shell", async () => {
+    const home = await mkdtemp(join(tmpdir(), "sandkit-home-"));
+    await writeFile(join(home, "marker"), "");
+    const box = new LocalBox({ cwd: home, env: { PATH: process.env.PATH ?? "", FROM_VENDOR: "yes" } });
+    const { workdir: _workdir, ...unsure } = { ...box, ...methodsOf(box) };
+    const session = await remoteSession(unsure, { origin: "created" });
+    sessions.push(session);
+    expect(session.workdir).toBe(home);
+    const shown = await new Sandbox(session).exec("echo $FROM_VENDOR; ls; echo $TERM; echo $PATH");
+    expect(shown.stdout.text).toMatch(/^yes\nmarker\n\n.*\/usr\/bin/);
+    await rm(home, { recursive: true });
+  });
+
+  it("refuses a box without Python, with what it has", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sandkit-bare-"));
+    const box = new LocalBox({ shell: ["/bin/sh"], env: { PATH: folder } });
+    await expect(open(box)).rejects.toMatchObject({
+      code: "UNSUPPORTED",
+      message: expect.stringContaining("has no python3"),
+    });
+    expect(box.terminals).toHaveLength(1);
+    await rm(folder, { recursive: true });
+  });
+
+  it("says what a terminal said that is no shell", async () => {
+    const box = new LocalBox({ shell: ["/bin/sh", "-c", "echo no room on this machine; exit 1"] });
+    await expect(open(box)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("no room on this machine"),
+    });
+  });
+
+  it("gives up a terminal that says too much", async () => {
+    const box = new LocalBox({ shell: ["/bin/cat", "/dev/zero"] });
+    await expect(open(box)).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("more than"),
+    });
+  });
+});
+
+describe("two clients of one box", () => {
+  it("share its agent, also when they come at the same time", async () => {
+    const box = new LocalBox();
+    const [first, second] = await Promise.all([open(box, { detached: true }), open(box, { detached: true })]);
+    const parents = await Promise.all([first, second].map(({ sandbox }) => sandbox.exec("ps -o ppid= -p $PPID")));
+    const [one, other] = parents.map(({ stdout }) => stdout.text.trim());
+    expect(one).toMatch(/^\d+$/);
+    expect(other).toBe(one);
+  });
+
+  it("leave what runs in a detached one to the next", async () => {
+    const { box, session, sandbox } = await open(new LocalBox(), { detached: true });
+    await sandbox.exec("sleep 300 & echo $! > pid", {});
+    await sandbox.spawn("while :; do date > alive; sleep 0.1; done");
+    await box.lastTerminal.end();
+    await session.destroy().catch(() => undefined);
+    expect(box.state).toBe("gone");
+  });
+});
+
+describe("a box that is paused", () => {
+  function pausable(keeps: "processes" | "files") {
+    const box = new LocalBox();
+    const [terminal] = [() => box.lastTerminal];
+    const pause = {
+      keeps,
+      pause: async () => {
+        box.state = "paused";
+        if (keeps === "processes") await terminal().freeze("SIGSTOP");
+        else await terminal().end();
+        terminal().faults.unreachable = true;
+        terminal().drop();
+      },
+      resume: async () => {
+        box.state = "running";
+        if (keeps === "processes") await terminal().freeze("SIGCONT");
+        terminal().faults.unreachable = false;
+      },
+    };
+    return Object.assign(box, { pause });
+  }
+
+  it("keeps processes and kernels where its vendor does", async () => {
+    const { session, sandbox } = await open(pausable("processes"));
+    await sandbox.runCode("x = 20");
+    const running = sandbox.exec("sleep 1; echo done");
+    await sleep(200);
+    await session.pause?.();
+    await expect(sandbox.exec("true")).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("resume()"),
+    });
+    expect((await session.info()).state).toBe("paused");
+    await session.resume?.();
+    expect((await sandbox.runCode("x + 1")).value).toBe(21);
+    expect((await running).stdout.text).toBe("done\n");
+  });
+
+  it("keeps files only, where its vendor does, and says what became of the rest", async () => {
+    const { session, sandbox } = await open(pausable("files"));
+    await sandbox.files.write("kept", "yes");
+    const running = sandbox.exec("sleep 60");
+    await sleep(200);
+    const lost = expect(running).rejects.toMatchObject({
+      code: "SANDBOX_LOST",
+      message: expect.stringContaining("paused"),
+    });
+    await session.pause?.();
+    await lost;
+    await session.resume?.();
+    expect(await sandbox.files.readText("kept")).toBe("yes");
+    expect((await sandbox.exec("exit 7")).exitCode).toBe(7);
+  });
+
+  it("is found paused by somebody else, and resumed", async () => {
+    const box = pausable("processes");
+    const { session, sandbox } = await open(box);
+    await sandbox.runCode("x = 20");
+    await box.pause.pause();
+    await expect.poll(() => sandbox.exec("true").catch((error) => error.code), { timeout: 20_000 }).toBe("UNAVAILABLE");
+    await session.resume?.();
+    expect((await sandbox.runCode("x + 1")).value).toBe(21);
+  });
+});
+
+describe("large files", () => {
+  /** The vendor's way is this machine's own file system. */
+  function withBulk(cut = false) {
+    const calls: string[] = [];
+    const box = new LocalBox();
+    const bulk = {
+      fromBytes: 100_000,
+      read: async (path: string) => {
+        calls.push(`read ${path}`);
+        const file = await import("node:fs");
+        const bytes = file.readFileSync(path);
+        return new Blob([cut ? bytes.subarray(0, 1000) : bytes]).stream();
+      },
+      write: async (path: string, data: ReadableStream<Uint8Array>) => {
+        calls.push(`write ${path}`);
+        const bytes = Buffer.from(await new Response(data).arrayBuffer());
+        await writeFile(path, cut ? bytes.subarray(0, 1000) : bytes);
+      },
+    };
+    return { calls, box: Object.assign(box, { bulk }) };
+  }
+
+  it("go by the vendor's way, and are put in their place by the agent", async () => {
+    const { calls, box } = withBulk();
+    const { sandbox } = await open(box);
+    const bytes = Buffer.alloc(300_000, "large ");
+    await sandbox.files.write("deep/er/large", bytes, { permissions: 0o750 });
+    await sandbox.files.write("small", "small");
+    expect(Buffer.from(await sandbox.files.read("deep/er/large")).equals(bytes)).toBe(true);
+    expect(await sandbox.files.readText("small")).toBe("small");
+    expect((await sandbox.files.stat("deep/er/large")).mode).toBe(0o750);
+    await sandbox.files.write("deep/er/large", Buffer.alloc(200_000));
+    expect((await sandbox.files.stat("deep/er/large")).mode).toBe(0o750);
+    expect(calls.map((call) => call.split(" ")[0])).toEqual(["write", "read", "write"]);
+    expect(calls[0]).toMatch(/deep\/er\/\.sandkit-/);
+    expect(await sandbox.files.list("deep/er")).toHaveLength(1);
+  });
+
+  it("that are cut off leave the old one, and say so", async () => {
+    const { box } = withBulk(true);
+    const { sandbox } = await open(box);
+    await sandbox.exec("head -c 200000 /dev/zero > large");
+    await expect(sandbox.files.write("large", Buffer.alloc(300_000, 1))).rejects.toMatchObject({ code: "TRANSPORT" });
+    await expect(sandbox.files.read("large")).rejects.toMatchObject({ code: "TRANSPORT" });
+    const digest = await sandbox.exec("sha256sum < large; ls -A");
+    expect(digest.stdout.text).toContain(createHash("sha256").update(Buffer.alloc(200_000)).digest("hex"));
+    expect(digest.stdout.text).not.toContain(".sandkit-");
+  });
+
+  it("that must be new, or follow a link, go through the agent", async () => {
+    const { calls, box } = withBulk();
+    const { sandbox } = await open(box);
+    const bytes = Buffer.alloc(300_000, 2);
+    await sandbox.files.write("once", bytes, { mode: "exclusive" });
+    await expect(sandbox.files.write("once", bytes, { mode: "exclusive" })).rejects.toMatchObject({
+      code: "FILE_EXISTS",
+    });
+    await sandbox.exec("ln -s once link");
+    await sandbox.files.write("link", Buffer.alloc(150_000, 3));
+    expect((await sandbox.files.stat("once")).size).toBe(150_000);
+    expect(calls).toEqual([]);
+  });
+});
+
+/** A box as a plain object, for a test that leaves something out of it. */
+function methodsOf(box: LocalBox) {
+  return {
+    terminal: () => box.terminal(),
+    info: () => box.info(),
+    destroy: () => box.destroy(),
+  };
+}
