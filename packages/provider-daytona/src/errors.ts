@@ -143,6 +143,8 @@ const mostWords = 500;
 
 /** In one line: a proxy on the way may answer with a page. */
 function wordsOf(reason: Error): string {
+  // What the SDK makes of a socket's error.
+  if (reason.message === "[object Object]") return "the connection was refused or broke";
   const line = reason.message.replace(/\s+/g, " ").trim();
   return line.length > mostWords ? `${line.slice(0, mostWords)}…` : line || reason.name;
 }

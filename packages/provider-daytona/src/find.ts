@@ -3,7 +3,7 @@ import type { Daytona, Sandbox } from "@daytonaio/sdk";
 import { SandboxError } from "@sandkit/core";
 import { patiently } from "./call.js";
 import { type CallContext, providerName, statusOf } from "./errors.js";
-import { type DaytonaState, isBroken, isEnded } from "./states.js";
+import { type DaytonaState, isBroken, isEnded, isKept } from "./states.js";
 
 const [firstLookMs, longestLookMs] = [100, 1_000];
 
@@ -61,6 +61,24 @@ export async function reaches(
     }
     await pause(wait, undefined, { signal });
   }
+}
+
+/**
+ * What a sandbox's state says of a connection that was not let in, which the SDK says nothing of; undefined while it
+ * runs.
+ */
+export async function whyUnreachable(
+  sandbox: Sandbox,
+  operation: string,
+  signal?: AbortSignal | undefined,
+): Promise<SandboxError | undefined> {
+  const state = await refreshed(sandbox, operation, signal);
+  if (state === "started") return undefined;
+  const about = { provider: providerName, operation, sandboxId: sandbox.id };
+  if (isKept(state)) return new SandboxError("UNAVAILABLE", `sandbox ${sandbox.id} is ${state}: call resume()`, about);
+  const what = state === undefined ? "is not at Daytona any more" : `is ${state} at Daytona`;
+  const why = sandbox.errorReason ? ` (${sandbox.errorReason})` : "";
+  return new SandboxError("SANDBOX_LOST", `sandbox ${sandbox.id} ${what}${why}: create a new one`, about);
 }
 
 /** How errors name a sandbox. */

@@ -9,6 +9,7 @@ import {
   PausedSession,
   type ProviderSession,
   remoteSession,
+  SandboxError,
   type SandboxInfo,
   type SandboxRef,
 } from "@sandkit/core";
@@ -151,7 +152,13 @@ export class Sandboxes {
     } else if (isComing(sandbox.state)) {
       await reaches(sandbox, ["started"], { operation, withinMs: startWithinMs, signal });
     }
-    return this.#enter(parts, signal);
+    try {
+      return await this.#enter(parts, signal);
+    } catch (error) {
+      // It may have ended while it was being entered.
+      if (error instanceof SandboxError && error.code === "SANDBOX_LOST") return null;
+      throw error;
+    }
   }
 
   #asleep(parts: BoxParts): ProviderSession {

@@ -3,7 +3,7 @@ import type { PtyHandle, Sandbox } from "@daytonaio/sdk";
 import type { Terminal, TerminalConnection } from "@sandkit/core";
 import { onDaytona } from "./call.js";
 import { statusOf } from "./errors.js";
-import { refreshed } from "./find.js";
+import { refreshed, whyUnreachable } from "./find.js";
 import { PtyConnection } from "./pty-connection.js";
 
 const size = { cols: 80, rows: 24 };
@@ -21,11 +21,16 @@ export class PtyTerminal implements Terminal {
     this.#sandbox = sandbox;
   }
 
-  open(signal: AbortSignal): Promise<TerminalConnection> {
+  async open(signal: AbortSignal): Promise<TerminalConnection> {
     this.#opened = true;
-    return this.#connect("open", signal, (onData) =>
-      this.#sandbox.process.createPty({ id: this.#id, ...size, onData }),
-    );
+    try {
+      return await this.#connect("open", signal, (onData) =>
+        this.#sandbox.process.createPty({ id: this.#id, ...size, onData }),
+      );
+    } catch (error) {
+      signal.throwIfAborted();
+      throw (await whyUnreachable(this.#sandbox, "open", signal)) ?? error;
+    }
   }
 
   async reconnect(signal: AbortSignal): Promise<TerminalConnection | null> {

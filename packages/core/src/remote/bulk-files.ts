@@ -1,8 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { posix } from "node:path";
+import { settlesWithin } from "../deadline.js";
 import { SandboxError } from "../errors.js";
 import type { FileInfo, ProviderFiles, ProviderSession, WriteOptions } from "../provider.js";
 import type { BulkFiles } from "./remote-box.js";
+
+/** Pieces that come later than this after one another come slowly. */
+const soonMs = 100;
 
 /** Gives the session of the agent, for one call. */
 export type UseAgent = (operation: string) => Pick<ProviderSession, "files" | "spawn" | "ref">;
@@ -105,20 +109,30 @@ async function changeMode(box: ReturnType<UseAgent>, path: string, permissions: 
   });
 }
 
-/** Takes so much of a stream that it is known whether it is large; `whole` still gives all of it. */
+/**
+ * Takes so much of a stream that it is known whether it is large; `whole` still gives all of it. One that comes slowly
+ * is not waited for: a shorter way gains it nothing, and nobody has told the agent yet that it is at work.
+ */
 async function begin(data: ReadableStream<Uint8Array>, enough: number, signal: AbortSignal | undefined) {
   const reader = data.getReader();
   const pieces: Uint8Array[] = [];
+  let waiting: ReturnType<typeof reader.read> | undefined;
   let size = 0;
   let ended = false;
+  const next = () => {
+    waiting ??= reader.read();
+    waiting.catch(() => undefined);
+    return waiting;
+  };
   const onAbort = () => {
     reader.cancel(signal?.reason).catch(() => undefined);
   };
   signal?.addEventListener("abort", onAbort, { once: true });
   try {
     signal?.throwIfAborted();
-    while (size < enough && !ended) {
-      const { done, value } = await reader.read();
+    while (size < enough && !ended && (await settlesWithin(next(), soonMs))) {
+      const { done, value } = await next();
+      waiting = undefined;
       ended = done;
       if (value) pieces.push(value);
       size += value?.byteLength ?? 0;
@@ -135,7 +149,8 @@ async function begin(data: ReadableStream<Uint8Array>, enough: number, signal: A
           controller.enqueue(piece);
           return;
         }
-        const { done, value } = await reader.read();
+        const { done, value } = await next();
+        waiting = undefined;
         if (done) controller.close();
         else controller.enqueue(value);
       },

@@ -334,6 +334,7 @@ export class Link implements Channel {
     if (this.#over) return;
     this.#failure = failure;
     this.#output?.error(failure);
+    this.#output = undefined;
     this.#finish();
   }
 
