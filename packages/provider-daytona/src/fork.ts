@@ -2,19 +2,23 @@ import { randomUUID } from "node:crypto";
 import type { ProviderSession } from "@sandkit/core";
 import type { BoxParts } from "./box.js";
 import { onDaytona } from "./call.js";
-import { contextOf, findSandbox } from "./find.js";
+import { contextOf, findSandbox, reaches } from "./find.js";
 import type { DaytonaRecord } from "./labels.js";
 import { changeWithinMs } from "./pause.js";
 import { removeSandbox } from "./removal.js";
+import { settled } from "./states.js";
 
 /** Copies of a virtual machine, with what runs in it: all that were asked for, or none. */
 export async function forkSandbox(parts: BoxParts, count: number): Promise<ProviderSession[]> {
-  const forks = await Promise.allSettled(Array.from({ length: count }, () => forkOnce(parts)));
-  const sessions = forks.flatMap((fork) => (fork.status === "fulfilled" ? [fork.value] : []));
-  const failed = forks.find((fork) => fork.status === "rejected");
-  if (!failed) return sessions;
-  await Promise.allSettled(sessions.map((session) => session.destroy()));
-  throw failed.reason;
+  const sessions: ProviderSession[] = [];
+  try {
+    // One after another: while one is made, Daytona refuses the next.
+    while (sessions.length < count) sessions.push(await forkOnce(parts));
+    return sessions;
+  } catch (error) {
+    await Promise.allSettled(sessions.map((session) => session.destroy()));
+    throw error;
+  }
 }
 
 async function forkOnce({ client, sandbox, record, adopt }: BoxParts): Promise<ProviderSession> {
@@ -22,8 +26,9 @@ async function forkOnce({ client, sandbox, record, adopt }: BoxParts): Promise<P
   const name = `sandkit-${creation}`;
   const own: DaytonaRecord = { ...record, name: undefined, creation, createdAt: new Date() };
   try {
-    const context = contextOf(sandbox, "fork");
-    return await adopt(await onDaytona(context, () => sandbox.fork({ name }, changeWithinMs / 1000)), own);
+    await reaches(sandbox, settled, { operation: "fork", withinMs: changeWithinMs });
+    const fork = () => sandbox.fork({ name }, changeWithinMs / 1000);
+    return await adopt(await onDaytona(contextOf(sandbox, "fork"), fork), own);
   } catch (error) {
     const left = await findSandbox(client, name, "fork");
     if (left) await removeSandbox(left);
