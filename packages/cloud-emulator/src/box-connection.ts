@@ -1,12 +1,13 @@
 import { Duplex } from "node:stream";
-import { messageOf, type Process, SandboxError } from "@sandkit/core";
+import { messageOf, SandboxError } from "@sandkit/core";
+import type { Helper } from "./helper.js";
 
 /**
- * A connection to a server in a box, over the helper program that holds it.
+ * A connection to a server in a box, over the helper that holds it.
  * @returns null when nothing listens there
  */
-export async function boxConnection(process: Process): Promise<Duplex | null> {
-  const output = process.stdout[Symbol.asyncIterator]();
+export async function boxConnection(helper: Helper): Promise<Duplex | null> {
+  const { output } = helper;
   const first = await output.next();
   // The helper says one byte once it is connected.
   if (first.done) return null;
@@ -30,11 +31,11 @@ export async function boxConnection(process: Process): Promise<Duplex | null> {
         (error) => error && this.destroy(error),
       );
     },
-    write: (chunk, _, done) => acts(() => process.write(chunk), done),
-    final: (done) => acts(() => process.closeStdin(), done),
+    write: (chunk, _, done) => acts(() => helper.write(chunk), done),
+    final: (done) => acts(() => helper.end(), done),
     destroy: (error, done) => {
       // A helper that has gone with its box needs no end.
-      process.kill("SIGKILL").catch(() => undefined);
+      helper.kill().catch(() => undefined);
       done(error);
     },
   });

@@ -1,6 +1,7 @@
 import { constants } from "node:os";
-import { type Deferred, deferred, type Process, SandboxError } from "@sandkit/core";
+import { type Deferred, deferred, SandboxError } from "@sandkit/core";
 import { decodeFrames, encodeFrame, type Frame } from "./frames.js";
+import type { Helper } from "./helper.js";
 
 /** A program to be run in a box. */
 export interface BoxProgram {
@@ -56,32 +57,32 @@ export class BoxProcess {
   readonly pid: number;
   readonly program: BoxProgram;
   readonly exited: Promise<BoxExit>;
-  readonly #process: Process;
+  readonly #helper: Helper;
   readonly #frames: AsyncGenerator<Frame>;
   readonly #exited = deferred<BoxExit>();
   #input: Promise<void> = Promise.resolve();
   #taken: Deferred<void> | undefined;
   #over = false;
 
-  /** @throws BoxStartError when it cannot be started */
-  static async start(process: Process, program: BoxProgram): Promise<BoxProcess> {
+  /**
+   * @param helper Runs `guest/program.py`.
+   * @throws BoxStartError when it cannot be started
+   */
+  static async start(helper: Helper, program: BoxProgram): Promise<BoxProcess> {
     const { argv, cwd, env, stdin, pty } = program;
-    await process.write(encodeFrame("P", JSON.stringify({ argv, cwd, env, stdin, pty: pty ?? null })));
-    const frames = decodeFrames(process.stdout);
+    await helper.write(encodeFrame("P", JSON.stringify({ argv, cwd, env, stdin, pty: pty ?? null })));
+    const frames = decodeFrames(helper.output, { numbered: false });
     const { value: first, done } = await frames.next();
-    if (!done && first.kind === "p") return new BoxProcess(process, program, Number(first.payload), frames);
+    if (!done && first.kind === "p") return new BoxProcess(helper, program, Number(first.payload), frames);
     if (!done && first.kind === "f") {
       const { what, errno } = JSON.parse(first.payload.toString());
       throw new BoxStartError(what, errno, what === "cwd" ? cwd : (argv[0] ?? ""));
     }
-    const { stderr } = process.captured();
-    throw new SandboxError("UNAVAILABLE", `the box cannot run programs, it needs python3: ${stderr.text.trim()}`, {
-      operation: "exec",
-    });
+    throw new SandboxError("SANDBOX_LOST", "the box ended before its program had started", { operation: "exec" });
   }
 
-  private constructor(process: Process, program: BoxProgram, pid: number, frames: AsyncGenerator<Frame>) {
-    this.#process = process;
+  private constructor(helper: Helper, program: BoxProgram, pid: number, frames: AsyncGenerator<Frame>) {
+    this.#helper = helper;
     this.program = program;
     this.pid = pid;
     this.#frames = frames;
@@ -96,7 +97,10 @@ export class BoxProcess {
         if (kind === "o") yield { stream: "stdout", bytes: payload };
         else if (kind === "e") yield { stream: "stderr", bytes: payload };
         else if (kind === "a") this.#taken?.resolve();
-        else if (kind === "x") this.#end(JSON.parse(payload.toString()));
+        else if (kind === "x") {
+          this.#end(JSON.parse(payload.toString()));
+          return;
+        }
       }
     } finally {
       this.#lost();
@@ -117,17 +121,17 @@ export class BoxProcess {
 
   /** Sends a signal to the program alone, by name. */
   async signal(name: NodeJS.Signals): Promise<void> {
-    if (!this.#over) await this.#process.write(encodeFrame("s", String(constants.signals[name])));
+    if (!this.#over) await this.#helper.write(encodeFrame("s", String(constants.signals[name])));
   }
 
-  /** Sends a signal to everything that grew from it, by name. */
+  /** Sends a signal to everything that grew from it, by name, also after its own end. */
   async signalTree(name: NodeJS.Signals): Promise<void> {
-    await this.#process.kill(name);
+    await this.#helper.write(encodeFrame("t", String(constants.signals[name])));
   }
 
   /** Changes the size of its terminal. */
   async resize(size: TerminalSize): Promise<void> {
-    if (!this.#over) await this.#process.write(encodeFrame("w", JSON.stringify(size)));
+    if (!this.#over) await this.#helper.write(encodeFrame("w", JSON.stringify(size)));
   }
 
   #feed(kind: string, data?: Uint8Array): Promise<void> {
@@ -135,7 +139,7 @@ export class BoxProcess {
       if (this.#over) return;
       const taken = deferred<void>();
       this.#taken = taken;
-      await this.#process.write(encodeFrame(kind, data));
+      await this.#helper.write(encodeFrame(kind, data));
       await taken.promise;
     });
     this.#input = turn.catch(() => undefined);

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { type Process, SandboxError } from "@sandkit/core";
+import { SandboxError } from "@sandkit/core";
+import type { Helper } from "./helper.js";
 
 /** One change in a watched directory. */
 export interface BoxChange {
@@ -11,21 +12,20 @@ export interface BoxChange {
 
 /** The changes in one directory, until it is stopped. */
 export class BoxWatch implements AsyncIterable<BoxChange> {
-  readonly #process: Process;
+  readonly #helper: Helper;
   readonly #lines: AsyncIterator<string>;
 
-  /** Resolves once changes are noticed. @throws SandboxError `UNAVAILABLE` */
-  static async start(process: Process): Promise<BoxWatch> {
-    const watch = new BoxWatch(process);
+  /** Resolves once changes are noticed. @throws SandboxError `UNAVAILABLE`, `SANDBOX_LOST` */
+  static async start(helper: Helper): Promise<BoxWatch> {
+    const watch = new BoxWatch(helper);
     const first = await watch.#next();
     if (first !== undefined) return watch;
-    const { stderr } = process.captured();
-    throw new SandboxError("UNAVAILABLE", `the box cannot watch directories: ${stderr.text.trim()}`);
+    throw new SandboxError("SANDBOX_LOST", "the box ended before it could watch a directory");
   }
 
-  private constructor(process: Process) {
-    this.#process = process;
-    this.#lines = createInterface({ input: Readable.from(process.stdout) })[Symbol.asyncIterator]();
+  private constructor(helper: Helper) {
+    this.#helper = helper;
+    this.#lines = createInterface({ input: Readable.from(helper.output) })[Symbol.asyncIterator]();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<BoxChange> {
@@ -38,7 +38,7 @@ export class BoxWatch implements AsyncIterable<BoxChange> {
 
   /** Ends it. Idempotent. */
   async stop(): Promise<void> {
-    await this.#process.kill("SIGKILL");
+    await this.#helper.kill();
   }
 
   async #next(): Promise<Partial<BoxChange> | undefined> {

@@ -3,17 +3,16 @@ import { type CreateOptions, createSandbox, type Files, type Provider, type Sand
 import { boxConnection } from "./box-connection.js";
 import { BoxProcess, type BoxProgram } from "./box-process.js";
 import { BoxWatch } from "./box-watch.js";
-import { guestCommand } from "./guest-program.js";
-
-/** The helper's own words on stderr are all that is kept: what programs write goes through frames. */
-const keptBytes = 4_096;
+import type { HelperName } from "./guest-program.js";
+import type { Helper } from "./helper.js";
+import { Helpers } from "./helpers.js";
 
 /** One machine of an emulated cloud: a Sandkit sandbox, and the processes that were started in it. */
 export class EmulatedBox {
   /** Absolute; where programs start and relative paths resolve: the home of the cloud's user. */
   readonly home: string;
   readonly sandbox: Sandbox;
-  readonly #processes = new Set<BoxProcess>();
+  #helpers: Promise<Helpers> | undefined;
   #frozen = false;
   #gone = false;
 
@@ -22,7 +21,7 @@ export class EmulatedBox {
     const sandbox = await createSandbox(provider, options);
     const box = new EmulatedBox(sandbox);
     try {
-      if (home) await box.restore(home);
+      await Promise.all([box.#start(), home && box.restore(home)]);
       return box;
     } catch (error) {
       await box.destroy();
@@ -49,12 +48,7 @@ export class EmulatedBox {
 
   /** Starts a program. @throws BoxStartError when it cannot be started */
   async start(program: BoxProgram): Promise<BoxProcess> {
-    const env = { HOME: this.home };
-    const options = { env, cwd: this.home, maxOutputBytes: keptBytes };
-    const helper = await this.sandbox.spawn(await guestCommand("program"), options);
-    const process = await BoxProcess.start(helper, program);
-    this.#processes.add(process);
-    return process;
+    return BoxProcess.start(await this.#helper("program"), program);
   }
 
   /** Stops every process where it is. */
@@ -72,7 +66,7 @@ export class EmulatedBox {
   /** Ends every process; the files stay. */
   async killAll(): Promise<void> {
     await this.#signalAll("SIGKILL");
-    this.#processes.clear();
+    this.#helpers = undefined;
     this.#frozen = false;
   }
 
@@ -90,14 +84,12 @@ export class EmulatedBox {
 
   /** Changes in a directory, also below it if asked for, from when it resolves on. */
   async watch(path: string, recursive: boolean): Promise<BoxWatch> {
-    const command = await guestCommand("watch", path, recursive ? "recursive" : "flat");
-    return BoxWatch.start(await this.sandbox.spawn(command, { maxOutputBytes: keptBytes }));
+    return BoxWatch.start(await this.#helper("watch", path, recursive ? "recursive" : "flat"));
   }
 
   /** A connection to a server in the box; null when nothing listens on that port. */
   async connect(port: number): Promise<Duplex | null> {
-    const command = await guestCommand("port", String(port));
-    return boxConnection(await this.sandbox.spawn(command, { maxOutputBytes: keptBytes }));
+    return boxConnection(await this.#helper("port", String(port)));
   }
 
   /** Ends the box and everything in it. Idempotent. */
@@ -106,8 +98,18 @@ export class EmulatedBox {
     await this.sandbox.destroy();
   }
 
-  /** One that has left nobody behind ignores it. */
+  /** A program of `guest/`. They have one parent, which is started again if a program of the box has ended it. */
+  async #helper(name: HelperName, ...args: readonly string[]): Promise<Helper> {
+    return (await this.#start()).open(name, ...args);
+  }
+
+  async #start(): Promise<Helpers> {
+    if ((await this.#helpers)?.over) this.#helpers = undefined;
+    this.#helpers ??= Helpers.start(this.sandbox);
+    return this.#helpers;
+  }
+
   async #signalAll(name: NodeJS.Signals): Promise<void> {
-    await Promise.all([...this.#processes].map((process) => process.signalTree(name)));
+    await (await this.#helpers)?.signal(name);
   }
 }

@@ -1,8 +1,11 @@
 import { settlesWithin } from "./deadline.js";
+import { SandboxError } from "./errors.js";
 import type { ProviderProcess } from "./provider.js";
 
 /** How long a tree may take to be gone after SIGKILL before the sandbox is given up. */
 const deathMs = 5_000;
+/** How long a sandbox that is not reached may keep a kill waiting. */
+const stalledMs = 60_000;
 
 /**
  * Gives a sandbox up because something in it can no longer be told dead from alive: destroys it.
@@ -69,6 +72,14 @@ export class TreeKiller {
     }
     this.#send("SIGKILL");
     if (await this.#goneWithin(deathMs)) return;
+    if (this.#process.stalled) {
+      const message = `process ${this.#process.id} was sent SIGKILL, but the sandbox is not reached: look again later`;
+      throw new SandboxError("UNAVAILABLE", message, {
+        provider: this.#owner.provider,
+        operation: "kill",
+        cause: this.#unsent,
+      });
+    }
     await this.#owner.abandon(`process ${this.#process.id} was not confirmed dead after SIGKILL`, "kill", this.#unsent);
   }
 
@@ -87,7 +98,8 @@ export class TreeKiller {
       this.#dead = true;
     });
     // The time counts only while the sandbox can be heard.
-    for (let stalled = true; stalled; ) {
+    const patience = performance.now() + stalledMs;
+    for (let stalled = true; stalled && performance.now() < patience; ) {
       stalled = this.#process.stalled === true;
       if (await settlesWithin(confirmed, ms)) break;
       stalled ||= this.#process.stalled === true;

@@ -1,9 +1,9 @@
+import { measure } from "../box-metrics.js";
 import type { Exchange } from "../http/exchange.js";
 import { HttpFailure } from "../http/http-failure.js";
 import { type Handler, type RouteParameters, RouteTable } from "../http/route-table.js";
 import type { Api } from "./api-types.js";
 import { listSandboxes, pageOf } from "./list-sandboxes.js";
-import { measure } from "./metrics.js";
 import { createdSandbox, sandboxDetail } from "./models.js";
 import type { E2BSandbox } from "./sandbox.js";
 import type { Sandboxes, Snapshot } from "./sandboxes.js";
@@ -187,8 +187,8 @@ export class ControlApi {
       .reverse()
       .filter((one) => sandboxID === null || one.sandboxID === sandboxID)
       .filter((one) => name === null || one.id === name || one.names.includes(name));
-    const { items, nextToken } = pageOf(found.map(snapshotInfo), exchange.query, ({ snapshotID }) => snapshotID);
-    await exchange.json(200, items, nextHeader(nextToken));
+    const { items, nextToken } = pageOf(found, exchange.query);
+    await exchange.json(200, items.map(snapshotInfo), nextHeader(nextToken));
   }
 
   async #deleteTemplate(exchange: Exchange, { id = "" }: RouteParameters): Promise<void> {

@@ -25,28 +25,35 @@ export function listSandboxes(all: readonly E2BSandbox[], query: URLSearchParams
     (states.length === 0 || states.includes(sandbox.state)) &&
     (startedAfter === null || sandbox.startedAt >= Date.parse(startedAfter)) &&
     (template === null || sandbox.plan.templateID === template || sandbox.plan.alias === template);
-  const found = all.filter(fits).map(listedSandbox);
-  if (query.get("order") === "asc") found.reverse();
-  return pageOf(found, query, ({ sandboxID }) => sandboxID);
+  const page = pageOf(all.filter(fits), query);
+  return { ...page, items: page.items.map(listedSandbox) };
 }
 
-/** Cuts a list into pages; the token of the next one names the last item of this one. */
-export function pageOf<T>(all: readonly T[], query: URLSearchParams, keyOf: (item: T) => string): Page<T> {
+/**
+ * Cuts a list, newest first, into the page that is asked for, in the order that is asked for. Its token names the last
+ * item of a page by its place in time, so that it holds when items have gone.
+ */
+export function pageOf<T extends { readonly sequence: number }>(all: readonly T[], query: URLSearchParams): Page<T> {
   const limit = Number(query.get("limit") ?? mostOfPage);
   if (!Number.isInteger(limit) || limit < 1 || limit > mostOfPage) {
     throw new HttpFailure(400, `limit must be between 1 and ${mostOfPage}`);
   }
-  const token = query.get("nextToken");
-  const last = token === null ? -1 : all.findIndex((item) => keyOf(item) === decode(token));
-  if (token !== null && last < 0) throw new HttpFailure(400, "invalid next token");
-  const items = all.slice(last + 1, last + 1 + limit);
-  const end = items.at(-1);
-  const more = last + 1 + limit < all.length && end !== undefined;
-  return { items, nextToken: more ? Buffer.from(keyOf(end)).toString("base64url") : undefined };
+  const ascending = query.get("order") === "asc";
+  const after = afterOf(query.get("nextToken"), ascending);
+  const left = all.filter(({ sequence }) => (ascending ? sequence > after : sequence < after));
+  if (ascending) left.reverse();
+  const items = left.slice(0, limit);
+  const last = items.at(-1)?.sequence;
+  const token =
+    last !== undefined && left.length > limit ? Buffer.from(`after:${last}`).toString("base64url") : undefined;
+  return { items, nextToken: token };
 }
 
-function decode(token: string): string {
-  return Buffer.from(token, "base64url").toString();
+function afterOf(token: string | null, ascending: boolean): number {
+  if (token === null) return ascending ? 0 : Number.POSITIVE_INFINITY;
+  const [, sequence] = /^after:(\d+)$/.exec(Buffer.from(token, "base64url").toString()) ?? [];
+  if (sequence === undefined) throw new HttpFailure(400, "invalid next token");
+  return Number(sequence);
 }
 
 /** Pairs are URL-encoded each, then as a whole; the query that carries them was decoded already. */

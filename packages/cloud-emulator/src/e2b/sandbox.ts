@@ -32,6 +32,7 @@ export interface SandboxPlan {
 /** One sandbox of an emulated E2B: its machine, its end of life, and envd. */
 export class E2BSandbox {
   readonly id = newId();
+  readonly sequence: number;
   readonly plan: SandboxPlan;
   readonly envd: Envd;
   /** Absent for one that was made without security, by the older way. */
@@ -49,8 +50,12 @@ export class E2BSandbox {
   readonly #open = new Set<{ destroy(): unknown }>();
   #timer: ClockTimer | undefined;
 
-  /** @param expired Called at its end of life. */
-  constructor(plan: SandboxPlan, timeout: number, expired: (sandbox: E2BSandbox) => Promise<void>) {
+  /**
+   * @param sequence Its place among all that was ever made.
+   * @param expired Called at its end of life.
+   */
+  constructor(sequence: number, plan: SandboxPlan, timeout: number, expired: (sandbox: E2BSandbox) => Promise<void>) {
+    this.sequence = sequence;
     this.plan = plan;
     this.startedAt = plan.clock.now();
     this.endAt = this.startedAt;

@@ -17,6 +17,8 @@ const defaultMaxTimeoutSeconds = 24 * 60 * 60;
 /** What can be started again: the home folder, and what the sandbox was made with. */
 export interface Snapshot {
   readonly id: string;
+  /** Its place among all that was ever made. */
+  readonly sequence: number;
   readonly names: readonly string[];
   readonly sandboxID: string;
   readonly home: Uint8Array;
@@ -31,6 +33,7 @@ export class Sandboxes {
   readonly #quirks: E2BQuirks;
   readonly #living = new Map<string, E2BSandbox>();
   #starting = 0;
+  #made = 0;
 
   constructor(options: E2BOptions, clock: Clock, quirks: E2BQuirks) {
     this.#options = options;
@@ -91,7 +94,7 @@ export class Sandboxes {
   async snapshot(sandbox: E2BSandbox, name: string | undefined): Promise<Snapshot> {
     const home = await sandbox.box.save();
     const names = name === undefined ? [] : [name];
-    const snapshot = { id: newId(), names, sandboxID: sandbox.id, home, plan: sandbox.plan };
+    const snapshot = { id: newId(), sequence: ++this.#made, names, sandboxID: sandbox.id, home, plan: sandbox.plan };
     this.snapshots.set(snapshot.id, snapshot);
     return snapshot;
   }
@@ -123,7 +126,7 @@ export class Sandboxes {
     }
     this.#starting += 1;
     try {
-      const sandbox = new E2BSandbox(await plan(), timeout, (expired) => this.#expire(expired));
+      const sandbox = new E2BSandbox(++this.#made, await plan(), timeout, (expired) => this.#expire(expired));
       this.#living.set(sandbox.id, sandbox);
       return sandbox;
     } finally {

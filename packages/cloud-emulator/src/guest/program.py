@@ -1,14 +1,16 @@
 """Runs one program in the box and relays it: frames in on stdin, frames out on stdout.
 
 A frame is a kind (1 byte), a length (4 bytes, big endian) and a payload.
-In:  P program (JSON)  i input  c end of input  w size of the terminal (JSON)  s signal (decimal)
+In:  P program (JSON)  i input  c end of input  w size of the terminal (JSON)  s signal (decimal)  t signal to the tree
 Out: p pid  f failure (JSON)  a input taken  o stdout  e stderr (a terminal has only the first)  x end (JSON)
 
 As with the agents of the clouds that this imitates, the program gets no process group of its own, a signal goes to it
 alone, and its end is told when its pipes have ended too, except after SIGTERM and SIGKILL. Input is sent one frame at
-a time: the next one only when the one before was taken.
+a time: the next one only when the one before was taken. After its end this stays until the last process of its tree
+has ended too.
 """
 
+import ctypes
 import errno
 import fcntl
 import json
@@ -16,13 +18,14 @@ import os
 import pty
 import select
 import signal
+import socket
 import struct
-import sys
 import termios
 
 CHUNK = 32768
 HIGH = 131072
 HEAD = struct.Struct(">cI")
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def read_exactly(count):
@@ -40,8 +43,41 @@ def read_frame():
     return kind, read_exactly(length)
 
 
+def descendants():
+    """Every process below this one; those that lost their parent are this one's, as their subreaper."""
+    children = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/" + name + "/stat", "rb") as stat:
+                parent = int(stat.read().rpartition(b")")[2].split()[1])
+        except OSError:
+            continue
+        children.setdefault(parent, []).append(int(name))
+    found = [os.getpid()]
+    for pid in found:
+        found += children.get(pid, [])
+    return found[1:]
+
+
+def signal_tree(number):
+    """Sends a signal to each once, also to those that appear meanwhile."""
+    done = set()
+    while True:
+        fresh = set(descendants()) - done
+        if not fresh:
+            return
+        for pid in fresh:
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
+        done |= fresh
+
+
 class Relay:
     def __init__(self):
+        # A socket: it is stdin too, which has to block.
+        self.host = socket.socket(fileno=os.dup(1))
         self.out = bytearray()
         self.input = b""
         self.sources = {}
@@ -50,7 +86,6 @@ class Relay:
         self.pid = 0
         self.status = None
         self.cut = False
-        self.commands = True
         self.closing = False
 
     def say(self, kind, payload=b""):
@@ -60,15 +95,14 @@ class Relay:
         """Writes what the host takes now."""
         try:
             while self.out:
-                del self.out[: os.write(1, self.out)]
+                del self.out[: self.host.send(self.out, socket.MSG_DONTWAIT)]
         except BlockingIOError:
             pass
         except OSError:
             os._exit(0)
 
     def finish(self):
-        os.set_blocking(1, True)
-        self.flush()
+        self.host.sendall(self.out)
         os._exit(0)
 
     def start(self, program):
@@ -147,6 +181,9 @@ class Relay:
             self.resize(json.loads(payload))
         elif kind == b"s":
             self.signal(int(payload))
+        elif kind == b"t":
+            signal_tree(int(payload))
+            self.cut = self.cut or int(payload) == signal.SIGKILL
 
     def signal(self, number):
         if self.status is None:
@@ -192,11 +229,16 @@ class Relay:
         return False
 
     def reap(self):
-        if self.status is not None:
-            return
-        pid, status = os.waitpid(self.pid, os.WNOHANG)
-        if pid:
-            self.status = status
+        """Collects the dead; false once there is nobody left."""
+        try:
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == self.pid:
+                    self.status = status
+                if pid == 0:
+                    return True
+        except ChildProcessError:
+            return False
 
     def over(self):
         if self.status is None:
@@ -212,8 +254,7 @@ class Relay:
         while not self.over():
             poller = select.poll()
             poller.register(wakeup, select.POLLIN)
-            if self.commands:
-                poller.register(0, select.POLLIN)
+            poller.register(0, select.POLLIN)
             if self.out:
                 poller.register(1, select.POLLOUT)
             if len(self.out) < HIGH:
@@ -235,7 +276,27 @@ class Relay:
         code = os.WEXITSTATUS(self.status) if os.WIFEXITED(self.status) else None
         number = os.WTERMSIG(self.status) if os.WIFSIGNALED(self.status) else None
         self.say(b"x", json.dumps({"code": code, "signal": number}).encode())
-        self.finish()
+        self.host.sendall(self.out)
+        self.linger(wakeup)
+
+    def linger(self, wakeup):
+        """Signals to the tree are still taken; output is not."""
+        for descriptor in {*self.sources, self.sink, self.terminal} - {None}:
+            os.close(descriptor)
+        while self.reap():
+            ready = dict(self.wait(wakeup))
+            if 0 in ready:
+                self.obey()
+        os._exit(0)
+
+    def wait(self, wakeup):
+        poller = select.poll()
+        poller.register(wakeup, select.POLLIN)
+        poller.register(0, select.POLLIN)
+        ready = poller.poll()
+        if wakeup in dict(ready):
+            os.read(wakeup, 4096)
+        return ready
 
 
 def main():
@@ -247,13 +308,11 @@ def main():
     # `kill 0` in the program reaches this one too, which is in its group.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, frame: None)
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     relay = Relay()
     _, program = read_frame()
     relay.start(json.loads(program))
-    os.set_blocking(1, False)
     relay.run(wakeup)
 
 
-if __name__ == "__main__":
-    sys.dont_write_bytecode = True
-    main()
+main()

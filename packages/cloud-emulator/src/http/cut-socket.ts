@@ -1,5 +1,7 @@
 import type { Duplex } from "node:stream";
 
+type Written = (error?: Error | null) => void;
+
 /** Breaks a connection once so many bytes have been written to it, the head of the answer not counted. */
 export function cutSocket(socket: Duplex, afterBytes: number): void {
   const write = socket.write.bind(socket) as (data: Uint8Array, ...rest: unknown[]) => boolean;
@@ -15,7 +17,11 @@ export function cutSocket(socket: Duplex, afterBytes: number): void {
       left -= bytes.length;
       return write(bytes, ...rest);
     }
-    write(bytes.subarray(0, left), () => socket.destroy());
+    const written = rest.find((one): one is Written => typeof one === "function");
+    write(bytes.subarray(0, left), () => {
+      socket.destroy();
+      written?.(new Error(`the connection was broken after ${afterBytes} bytes`));
+    });
     left = 0;
     return false;
   };

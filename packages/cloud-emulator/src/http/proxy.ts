@@ -1,5 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import { type Duplex, pipeline } from "node:stream";
+import type { Duplex } from "node:stream";
 import type { Exchange } from "./exchange.js";
 
 /** Headers that belong to one connection. */
@@ -62,8 +62,13 @@ export function proxyUpgrade(
   }
   connection.write(`${request.method} ${path} HTTP/1.1\r\n${fields.join("")}\r\n`);
   connection.write(head);
-  // An end or an error of either side ends both, which is all there is to tell.
-  pipeline(socket, connection, socket, () => undefined);
+  const end = () => {
+    socket.destroy();
+    connection.destroy();
+  };
+  socket.on("close", end);
+  connection.on("close", end).on("error", end);
+  socket.pipe(connection).pipe(socket);
 }
 
 function endToEnd(headers: IncomingMessage["headers"]): Record<string, string | string[]> {

@@ -2,36 +2,38 @@ import { randomUUID } from "node:crypto";
 import { posix } from "node:path";
 import { settlesWithin } from "../deadline.js";
 import { SandboxError } from "../errors.js";
-import type { FileInfo, ProviderFiles, ProviderSession, WriteOptions } from "../provider.js";
+import type { FileInfo, ProviderFiles, ProviderSession, ReadOptions, WriteOptions } from "../provider.js";
 import type { BulkFiles } from "./remote-box.js";
 
 /** Pieces that come later than this after one another come slowly. */
 const soonMs = 100;
 
-/** Gives the session of the agent, for one call. */
-export type UseAgent = (operation: string) => Pick<ProviderSession, "files" | "spawn" | "ref">;
+/** The session of the agent, as far as it is needed here. */
+export type AgentBox = Pick<ProviderSession, "files" | "spawn" | "ref">;
 
 /**
- * Reads large files whole by the vendor's way. The agent is asked at the same time and has the say: what the programs
+ * Reads a large file whole by the vendor's way. The agent is asked at the same time and has the say: what the programs
  * of the box cannot read is not read for them by another.
  */
-export function bulkReader(agent: UseAgent, bulk: BulkFiles): ProviderFiles["read"] {
-  return async (path, options = {}) => {
-    const { files, ref } = agent("files.read");
-    if (options.offset || options.length !== undefined) return files.read(path, options);
-    const reading = files.read(path, options);
-    const [stream, info] = await Promise.all([reading, files.stat(path, { followSymlinks: true })]);
-    if (info.type !== "file" || info.size < bulk.fromBytes) return stream;
-    try {
-      const whole = await bulk.read(path, options.signal);
-      await stream.cancel();
-      return whole.pipeThrough(expecting(info, ref.provider));
-    } catch (error) {
-      if (options.signal?.aborted) throw error;
-      // The vendor's way is a shorter one only: the agent's leads there too.
-      return stream;
-    }
-  };
+export async function readBulk(
+  { files, ref }: AgentBox,
+  bulk: BulkFiles,
+  path: string,
+  options: ReadOptions = {},
+): Promise<ReadableStream<Uint8Array>> {
+  if (options.offset || options.length !== undefined) return files.read(path, options);
+  const reading = files.read(path, options);
+  const [stream, info] = await Promise.all([reading, files.stat(path, { followSymlinks: true })]);
+  if (info.type !== "file" || info.size < bulk.fromBytes) return stream;
+  try {
+    const whole = await bulk.read(path, options.signal);
+    await stream.cancel();
+    return whole.pipeThrough(expecting(info, ref.provider));
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    // The vendor's way is a shorter one only: the agent's leads there too.
+    return stream;
+  }
 }
 
 /** Fails where the vendor's stream ends before the file does. */
@@ -52,20 +54,23 @@ function expecting({ path, size }: FileInfo, provider: string): TransformStream<
  * Writes large files beside their place by the vendor's way, and has the agent put them there: nobody sees half of one.
  * What needs more than a rename (`append`, `exclusive`, `ifModifiedAt`, a link in its place) is the agent's alone.
  */
-export function bulkWriter(agent: UseAgent, bulk: BulkFiles): ProviderFiles["write"] {
-  return async (path, data, options) => {
-    const box = agent("files.write");
-    if (options.mode !== "truncate" || options.ifModifiedAt) return box.files.write(path, data, options);
-    const { head, whole } = await begin(data, bulk.fromBytes, options.signal);
-    const old = head.size < bulk.fromBytes ? undefined : await found(box.files, path);
-    const simple = head.size < bulk.fromBytes || (old && old.type !== "file");
-    if (simple) return box.files.write(path, whole, options);
-    await upload(box, bulk, path, whole, { ...options, permissions: options.permissions ?? old?.mode });
-  };
+export async function writeBulk(
+  box: AgentBox,
+  bulk: BulkFiles,
+  path: string,
+  data: ReadableStream<Uint8Array>,
+  options: WriteOptions,
+): Promise<void> {
+  if (options.mode !== "truncate" || options.ifModifiedAt) return box.files.write(path, data, options);
+  const { size, whole } = await begin(data, bulk.fromBytes, options.signal);
+  if (size < bulk.fromBytes) return box.files.write(path, whole, options);
+  const old = await found(box.files, path);
+  if (old && old.type !== "file") return box.files.write(path, whole, options);
+  await upload(box, bulk, path, whole, { ...options, permissions: options.permissions ?? old?.mode });
 }
 
 async function upload(
-  box: ReturnType<UseAgent>,
+  box: AgentBox,
   bulk: BulkFiles,
   path: string,
   data: ReadableStream<Uint8Array>,
@@ -98,7 +103,7 @@ async function upload(
   }
 }
 
-async function changeMode(box: ReturnType<UseAgent>, path: string, permissions: number): Promise<void> {
+async function changeMode(box: AgentBox, path: string, permissions: number): Promise<void> {
   const process = await box.spawn(["chmod", permissions.toString(8), path], { stdin: false });
   const { exitCode } = await process.exited;
   if (exitCode === 0) return;
@@ -158,7 +163,7 @@ async function begin(data: ReadableStream<Uint8Array>, enough: number, signal: A
     },
     { highWaterMark: 0 },
   );
-  return { head: { size }, whole };
+  return { size, whole };
 }
 
 async function found(files: ProviderFiles, path: string): Promise<FileInfo | undefined> {

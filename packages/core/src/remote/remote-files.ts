@@ -1,19 +1,23 @@
 import type { ProviderFiles } from "../provider.js";
-import { bulkReader, bulkWriter, type UseAgent } from "./bulk-files.js";
+import { type AgentBox, readBulk, writeBulk } from "./bulk-files.js";
 import type { BulkFiles } from "./remote-box.js";
 
+/** Does something with the session of the agent, while there is one to be reached. */
+export type CallAgent = <Result>(operation: string, work: (box: AgentBox) => Promise<Result>) => Promise<Result>;
+
 /** The files of a remote box: through its agent, and large ones by the vendor's own way where there is one. */
-export function remoteFiles(agent: UseAgent, bulk: BulkFiles | undefined): ProviderFiles {
+export function remoteFiles(call: CallAgent, bulk: BulkFiles | undefined): ProviderFiles {
   return {
-    read: bulk ? bulkReader(agent, bulk) : async (...args) => agent("files.read").files.read(...args),
-    write: bulk ? bulkWriter(agent, bulk) : async (...args) => agent("files.write").files.write(...args),
-    list: async (...args) => agent("files.list").files.list(...args),
-    stat: async (...args) => agent("files.stat").files.stat(...args),
-    mkdir: async (...args) => agent("files.mkdir").files.mkdir(...args),
-    move: async (...args) => agent("files.move").files.move(...args),
-    remove: async (...args) => agent("files.remove").files.remove(...args),
-    symlink: async (...args) => {
-      await agent("files.symlink").files.symlink?.(...args);
-    },
+    read: (...args) => call("files.read", (box) => (bulk ? readBulk(box, bulk, ...args) : box.files.read(...args))),
+    write: (...args) => call("files.write", (box) => (bulk ? writeBulk(box, bulk, ...args) : box.files.write(...args))),
+    list: (...args) => call("files.list", ({ files }) => files.list(...args)),
+    stat: (...args) => call("files.stat", ({ files }) => files.stat(...args)),
+    mkdir: (...args) => call("files.mkdir", ({ files }) => files.mkdir(...args)),
+    move: (...args) => call("files.move", ({ files }) => files.move(...args)),
+    remove: (...args) => call("files.remove", ({ files }) => files.remove(...args)),
+    symlink: (...args) =>
+      call("files.symlink", async ({ files }) => {
+        await files.symlink?.(...args);
+      }),
   };
 }

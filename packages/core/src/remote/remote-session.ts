@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { type AgentSession, agentSession } from "../agent/agent-session.js";
 import type { Capabilities } from "../capabilities.js";
+import { type Deferred, deferred } from "../deferred.js";
 import { SandboxError } from "../errors.js";
 import type {
   KernelOptions,
@@ -39,6 +40,8 @@ export interface RemoteSessionOptions {
   readonly leaseMs?: number | undefined;
   /** What runs in the box outlives this client by a lease; otherwise it ends a minute after the client, at the latest. */
   readonly detached?: boolean | undefined;
+  /** False: a box without an agent that lives is over, by its user's end or its owner's, and is `NOT_FOUND`. */
+  readonly startAgent?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -65,7 +68,7 @@ interface OpenOptions {
 }
 
 async function openAgent(box: RemoteBox, options: RemoteSessionOptions, open: OpenOptions): Promise<Opened> {
-  const { terminal, start } = await startOnce(box, options.signal);
+  const { terminal, start } = await startOnce(box, options);
   const isPaused = async () => (await box.info()).state === "paused";
   const link = new Link(terminal, start, { isPaused, onPaused: open.onPaused });
   const { cwd, home } = start.place;
@@ -90,7 +93,7 @@ async function openAgent(box: RemoteBox, options: RemoteSessionOptions, open: Op
 /** A start cannot be resumed: one that broke is made again, on a new terminal. */
 async function startOnce(
   box: RemoteBox,
-  signal: AbortSignal | undefined,
+  { signal, startAgent }: RemoteSessionOptions,
 ): Promise<{ readonly terminal: Terminal; readonly start: LinkStart }> {
   for (let attempt = 1; ; attempt += 1) {
     const terminal = box.terminal();
@@ -101,6 +104,7 @@ async function startOnce(
         sandboxId: box.ref.id,
         agent: agentName(box.ref),
         user: box.user,
+        startAgent,
         signal: signal ? AbortSignal.any([signal, limit]) : limit,
       });
       return { terminal, start };
@@ -149,6 +153,8 @@ export class RemoteSession implements ProviderSession {
   #opened: Opened;
   #paused = false;
   #destroying: Promise<void> | undefined;
+  /** Rejects when somebody else has paused the box. */
+  #standstill: Deferred<never> = deferred<never>();
 
   /** For `remoteSession` alone. */
   constructor(box: RemoteBox, options: RemoteSessionOptions, opened: Opened) {
@@ -159,7 +165,7 @@ export class RemoteSession implements ProviderSession {
     this.#box = box;
     this.#options = options;
     this.#opened = opened;
-    this.files = remoteFiles((operation) => this.#use(operation), box.bulk);
+    this.files = remoteFiles((operation, work) => this.#call(operation, work), box.bulk);
     this.#lease = new Lease({
       leaseMs: options.leaseMs,
       ttlMs: options.ttlMs,
@@ -177,17 +183,27 @@ export class RemoteSession implements ProviderSession {
     this.#watch();
   }
 
-  async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
-    return this.#use("exec").spawn(command, options);
+  spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
+    return this.#call(
+      "exec",
+      (agent) => agent.spawn(command, options),
+      (late) => late.kill("SIGKILL"),
+    );
   }
 
-  async kernel(options: KernelOptions): Promise<ProviderKernel> {
-    return this.#use("kernel").kernel(options);
+  kernel(options: KernelOptions): Promise<ProviderKernel> {
+    return this.#call(
+      "kernel",
+      (agent) => agent.kernel(options),
+      (late) => late.kill(),
+    );
   }
 
-  async extend(ttlMs: number): Promise<void> {
-    await this.#use("extend").extend(ttlMs);
-    await this.#lease.extend(ttlMs);
+  extend(ttlMs: number): Promise<void> {
+    return this.#call("extend", async (agent) => {
+      await agent.extend(ttlMs);
+      await this.#lease.extend(ttlMs);
+    });
   }
 
   async info(): Promise<SandboxInfo> {
@@ -218,15 +234,29 @@ export class RemoteSession implements ProviderSession {
   foundPaused(): void {
     this.#paused = true;
     this.#lease.stop();
+    this.#standstill.reject(this.#unavailable("was paused by somebody else: call resume() first"));
   }
 
   #use(operation: string): AgentSession {
     if (!this.#paused) return this.#opened.agent;
-    throw new SandboxError("UNAVAILABLE", `sandbox ${this.ref.id} is paused: call resume() first`, {
-      provider: this.ref.provider,
-      sandboxId: this.ref.id,
-      operation,
-    });
+    throw this.#unavailable("is paused: call resume() first", operation);
+  }
+
+  /** What was asked for before somebody paused the box would wait for who knows how long; it may happen still. */
+  async #call<Result>(
+    operation: string,
+    work: (agent: AgentSession) => Promise<Result>,
+    discard?: (late: Result) => Promise<void>,
+  ): Promise<Result> {
+    const agent = this.#use(operation);
+    const standstill = this.#standstill.promise;
+    const working = work(agent);
+    try {
+      return await Promise.race([working, standstill]);
+    } catch (error) {
+      if (this.#paused) working.then((late) => discard?.(late)).catch(() => undefined);
+      throw error;
+    }
   }
 
   #require<Call extends (...args: never[]) => unknown>(call: Call | undefined, operation: string): Call {
@@ -267,7 +297,7 @@ export class RemoteSession implements ProviderSession {
     const { agent, link } = this.#opened;
     if (!this.#paused && !link.stalled) return;
     const lives = how.keeps === "processes" && (await link.resume());
-    if (lives && link.stalled) throw this.#unreachable("resume");
+    if (lives && link.stalled) throw this.#unavailable("was resumed but is not reached: try again", "resume");
     if (!lives) {
       await agent.leave(this.#lost("was paused, and what ran in it has ended"));
       this.#opened = await openAgent(this.#box, this.#options, this.#openOptions);
@@ -278,6 +308,7 @@ export class RemoteSession implements ProviderSession {
 
   #goOn(): void {
     this.#paused = false;
+    this.#standstill = deferred<never>();
     if (this.#box.extend) this.#lease.start("now");
   }
 
@@ -285,16 +316,17 @@ export class RemoteSession implements ProviderSession {
     return { ttlMs: this.#lease.restMs, onPaused: () => this.foundPaused() };
   }
 
-  /** Without its agent a box is of no use to this client. */
+  /**
+   * Without its agent a box is of no use to this client: it ends with the lease, unless others renew it. One whose time
+   * is over is of no use to anybody, nor is one that was this client's alone. What fails here, the lease does.
+   */
   #watch(): void {
     const { agent } = this.#opened;
     agent.closed.then(() => {
-      if (this.#opened.agent !== agent || this.#paused || this.#destroying) return;
+      if (this.#opened.agent !== agent || this.#paused) return;
       this.#lease.stop();
-      // Its lifetime is over for all, and an attached one has nobody else. What cannot be ended here the vendor ends, by
-      // the lease that is not renewed any more; so it does with one that may have other clients.
-      const isOver = agent.failure?.code === "EXPIRED" || !this.#options.detached;
-      if (isOver) this.destroy().catch(() => undefined);
+      const own = this.#options.origin === "created" && !this.#options.detached;
+      if (own || agent.failure?.code === "EXPIRED") this.#box.destroy().catch(() => undefined);
     });
   }
 
@@ -303,9 +335,8 @@ export class RemoteSession implements ProviderSession {
     return new SandboxError("SANDBOX_LOST", `sandbox ${this.ref.id} ${what}: start it again`, details);
   }
 
-  #unreachable(operation: string): SandboxError {
-    const message = `sandbox ${this.ref.id} was resumed but is not reached: try again`;
-    return new SandboxError("UNAVAILABLE", message, {
+  #unavailable(what: string, operation?: string): SandboxError {
+    return new SandboxError("UNAVAILABLE", `sandbox ${this.ref.id} ${what}`, {
       provider: this.ref.provider,
       sandboxId: this.ref.id,
       operation,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import { linkProgram } from "../agent/guest-source.js";
 import { unlessAborted } from "../deadline.js";
-import { SandboxError } from "../errors.js";
+import { messageOf, SandboxError } from "../errors.js";
 import { encodeResume, keyBytes, nonceBytes } from "./packets.js";
 import type { Terminal, TerminalConnection } from "./terminal.js";
 
@@ -40,6 +40,8 @@ export interface StartLinkOptions {
   readonly agent: string;
   /** Who programs are to run as, where the terminal is root's; default: its user. */
   readonly user?: string | undefined;
+  /** False: only an agent that is there already. Default: one is started where there is none. */
+  readonly startAgent?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -61,7 +63,9 @@ export async function startLink(terminal: Terminal, options: StartLinkOptions): 
   const key = randomBytes(keyBytes);
   const nonce = randomBytes(nonceBytes);
   const { loader, program } = await linkProgram();
-  const config = Buffer.from(`${[mark, key.toString("hex"), options.agent, options.user ?? ""].join("\n")}\0`);
+  const config = Buffer.from(
+    `${[mark, key.toString("hex"), options.agent, options.user ?? "", options.startAgent === false ? "" : "start"].join("\n")}\0`,
+  );
   const size = config.length + program.length;
   const connection = await terminal.open(options.signal);
   try {
@@ -130,16 +134,23 @@ class Prelude {
         return { word, text: line.slice(word.length + 1) };
       }
       if (this.#data.length > maxPreludeBytes) throw this.#failure(`said more than ${maxPreludeBytes} bytes`);
-      const { done, value } = await this.#reader.read();
+      const { done, value } = await this.#reader.read().catch((cause) => {
+        throw this.#failure(`broke (${messageOf(cause)})`, cause);
+      });
       if (done) throw this.#failure("ended");
       this.#data = Buffer.concat([this.#data, value]);
     }
   }
 
-  #failure(what: string): SandboxError {
+  #failure(what: string, cause?: unknown): SandboxError {
     const said = readable(this.#data.toString("utf8")).slice(-quotedCharacters);
     const detail = said === "" ? "" : `; it said: ${said}`;
-    return failure("UNAVAILABLE", `the terminal of sandbox ${this.#options.sandboxId} ${what}${detail}`, this.#options);
+    return failure(
+      "UNAVAILABLE",
+      `the terminal of sandbox ${this.#options.sandboxId} ${what}${detail}`,
+      this.#options,
+      cause,
+    );
   }
 }
 
@@ -166,6 +177,10 @@ function placeOf({ word, text }: Said, options: StartLinkOptions): LinkPlace {
   try {
     const value: unknown = JSON.parse(text);
     if (word === "link") return place.parse(value);
+    if (word === "gone") {
+      const message = `the agent of sandbox ${options.sandboxId} has ended, and the sandbox with it: create a new one`;
+      throw failure("NOT_FOUND", message, options);
+    }
     const { message } = failed.parse(value);
     throw failure("UNAVAILABLE", `no agent runs in sandbox ${options.sandboxId}: ${readable(message)}`, options);
   } catch (cause) {
@@ -176,7 +191,7 @@ function placeOf({ word, text }: Said, options: StartLinkOptions): LinkPlace {
 }
 
 function failure(
-  code: "UNAVAILABLE" | "UNSUPPORTED",
+  code: "UNAVAILABLE" | "UNSUPPORTED" | "NOT_FOUND",
   message: string,
   { provider, sandboxId }: StartLinkOptions,
   cause?: unknown,

@@ -40,6 +40,7 @@ export class LocalTerminal implements Terminal {
   readonly #options: LocalTerminalOptions;
   #process: ChildProcess | undefined;
   #current: LocalConnection | undefined;
+  #ended = false;
 
   constructor(options: LocalTerminalOptions = {}) {
     this.#options = options;
@@ -70,7 +71,7 @@ export class LocalTerminal implements Terminal {
   async reconnect(signal: AbortSignal): Promise<TerminalConnection | null> {
     await pause(this.faults.delayMs ?? 0, undefined, { signal });
     if (this.faults.unreachable) throw new Error("nothing can be connected to");
-    if (!this.#process || this.#process.exitCode !== null || this.#process.signalCode !== null) return null;
+    if (this.#ended) return null;
     return this.#connect();
   }
 
@@ -103,6 +104,7 @@ export class LocalTerminal implements Terminal {
         await this.#current?.deliver(chunk.subarray(at, at + size));
       }
     }
+    this.#ended = true;
     this.#current?.break();
   }
 }

@@ -37,11 +37,11 @@ export const remoteCapabilities = capabilities({
 
 /** A folder of this machine as a box that is reached over terminals alone. */
 export class LocalBox implements RemoteBox {
-  readonly ref = { provider: "remote-test", id: randomUUID() };
+  readonly ref: { readonly provider: string; readonly id: string };
   readonly capabilities = remoteCapabilities;
-  readonly root = join(realpathSync(tmpdir()), `sandkit-remote-${this.ref.id}`);
-  readonly workdir = join(this.root, "work");
-  readonly directories = [join(this.root, "home"), join(this.root, "tmp")];
+  readonly root: string;
+  readonly workdir: string;
+  readonly directories: readonly string[];
   readonly env: Record<string, string>;
   readonly terminals: LocalTerminal[] = [];
   readonly #options: LocalTerminalOptions;
@@ -49,7 +49,11 @@ export class LocalBox implements RemoteBox {
   readonly #createdAt = new Date();
   state: "running" | "paused" | "gone" = "running";
 
-  constructor(options: LocalTerminalOptions = {}, asked: CreateOptions = {}) {
+  constructor(options: LocalTerminalOptions = {}, asked: CreateOptions = {}, id = randomUUID() as string) {
+    this.ref = { provider: "remote-test", id };
+    this.root = join(realpathSync(tmpdir()), `sandkit-remote-${id}`);
+    this.workdir = join(this.root, "work");
+    this.directories = [join(this.root, "home"), join(this.root, "tmp")];
     this.#options = options;
     this.#asked = asked;
     const [HOME = "", TMPDIR = ""] = this.directories;

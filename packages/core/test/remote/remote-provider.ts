@@ -17,8 +17,8 @@ export function remoteProvider(options: () => LocalTerminalOptions = () => ({}))
     capabilities: remoteCapabilities,
     validate,
     create: (asked) =>
-      registry.create(asked, async () => {
-        const box = new LocalBox({ ...options(), env: { PATH: `${path}:${process.env.PATH ?? ""}` } }, asked);
+      registry.create(asked, async ({ id }) => {
+        const box = new LocalBox({ ...options(), env: { PATH: `${path}:${process.env.PATH ?? ""}` } }, asked, id);
         try {
           for (const folder of box.directories) await mkdir(folder, { recursive: true });
           return await remoteSession(box, { origin: "created", signal: asked.signal });
@@ -38,6 +38,6 @@ function validate(options: CreateOptions): void {
     throw new SandboxError("UNSUPPORTED", `option "${name}": provider "remote-test" has none: leave it out`);
   }
   if (options.template !== undefined && options.template !== "python") {
-    throw new SandboxError("INVALID", `option "template": provider "remote-test" has only "python"`);
+    throw new SandboxError("INVALID", `option "template": there is no "${options.template}", only "python"`);
   }
 }

@@ -8,7 +8,7 @@ export function configRoutes(toolboxProxyUrl: () => string): Record<string, Hand
     "GET /config": (exchange) => {
       const configuration: DaytonaConfiguration = {
         version: "0.190.0",
-        oidc: { provider: "oidc", issuer: "", clientId: "", audience: "" },
+        oidc: { provider: "auth0", issuer: "", clientId: "", audience: "" },
         linkedAccountsEnabled: false,
         announcements: {},
         proxyTemplateUrl: "",

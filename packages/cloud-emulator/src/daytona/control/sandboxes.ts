@@ -186,7 +186,9 @@ export class Sandboxes {
       try {
         await setTimeout(this.#context.quirks.stateDelayMs);
         await work();
-        if (sandbox.state === during) this.#enter(sandbox, after);
+        if (sandbox.state !== during) return;
+        this.#enter(sandbox, after);
+        if (after === "stopped" && sandbox.intervals.autoDelete === 0) await this.#destroy(sandbox);
       } catch (error) {
         sandbox.errorReason = messageOf(error);
         this.#enter(sandbox, error instanceof BuildFailure ? "build_failed" : "error");
@@ -205,7 +207,6 @@ export class Sandboxes {
       sandbox.desired = state;
     sandbox.stoppedAt = state === "stopped" || state === "paused" || state === "archived" ? now : undefined;
     this.#context.changed(sandbox);
-    if (state === "stopped" && sandbox.intervals.autoDelete === 0) void this.#destroy(sandbox);
   }
 }
 

@@ -2,7 +2,7 @@
 export class CommandLog {
   #chunks: Buffer[] = [];
   #complete = false;
-  #changed: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
 
   /** Adds to the end. */
   add(bytes: Buffer): void {
@@ -25,26 +25,22 @@ export class CommandLog {
 
   /** All of it in pieces of at most so many bytes, to its end or until aborted. */
   async *frames(most: number, signal: AbortSignal): AsyncGenerator<Buffer> {
-    let at = 0;
-    while (!signal.aborted) {
-      const { bytes } = this;
-      if (at < bytes.length) {
-        const frame = bytes.subarray(at, at + most);
+    const wake = () => this.#tell();
+    signal.addEventListener("abort", wake);
+    try {
+      for (let at = 0; !signal.aborted; ) {
+        const frame = this.bytes.subarray(at, at + most);
         at += frame.length;
-        yield frame;
-      } else if (this.#complete) return;
-      else await this.#change(signal);
+        if (frame.length > 0) yield frame;
+        else if (this.#complete) return;
+        else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      }
+    } finally {
+      signal.removeEventListener("abort", wake);
     }
   }
 
-  #change(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      this.#changed.push(resolve);
-      signal.addEventListener("abort", () => resolve(), { once: true });
-    });
-  }
-
   #tell(): void {
-    for (const resolve of this.#changed.splice(0)) resolve();
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }

@@ -1,6 +1,6 @@
+import { measure } from "../../box-metrics.js";
 import type { Exchange } from "../../http/exchange.js";
 import { HttpFailure } from "../../http/http-failure.js";
-import { measure } from "../metrics.js";
 import type { E2BSandbox } from "../sandbox.js";
 import {
   answerClientStream,

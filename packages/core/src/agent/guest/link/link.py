@@ -13,7 +13,7 @@ from _json import encode_basestring_ascii as quoted
 
 from .daemon import Account, reach_agent
 from .packets import DATA, END, LOST, MAX_PAYLOAD, Received, Sent, packet, resumption
-from .reach import hide
+from .reach import connect_once, hide
 
 # Unacknowledged in one direction; the host has as much for the other.
 WINDOW = 1024 * 1024
@@ -213,10 +213,13 @@ def tell(nonce, word, **facts):
 
 def main(config, boot, parts, rest):
     hide()
-    nonce, key, name, user = config.decode().split("\n")
+    nonce, key, name, user, start = config.decode().split("\n")
     try:
         account = Account(user)
-        agent = reach_agent(account, name, boot.decode(), b"\0".join(parts))
+        agent = reach_agent(account, name, boot.decode(), b"\0".join(parts)) if start else connect_once(name)
+    except ConnectionRefusedError:
+        tell(nonce, "gone")
+        os._exit(1)
     except OSError as problem:
         tell(nonce, "failed", message=str(problem))
         os._exit(1)

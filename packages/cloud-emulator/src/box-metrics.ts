@@ -1,7 +1,7 @@
-import type { EmulatedBox } from "../emulated-box.js";
-import { guestCommand } from "../guest-program.js";
+import type { EmulatedBox } from "./emulated-box.js";
+import { guestCommand } from "./guest-program.js";
 
-/** What a machine says of itself, in the form of envd's `/metrics`; sizes in bytes. */
+/** What a machine says of itself; sizes in bytes. */
 export interface Metrics {
   /** Seconds since 1970. */
   readonly ts: number;

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { SandboxError } from "../../src/errors.js";
+import { Lease } from "../../src/remote/lease.js";
+
+/** Writes down what is renewed; fails as often as it is told. */
+function renewals(failures: (Error | undefined)[] = []) {
+  const spans: number[] = [];
+  const renew = async (ms: number) => {
+    spans.push(ms);
+    const failure = failures.shift();
+    if (failure) throw failure;
+  };
+  return { spans, renew };
+}
+
+it("renews for a whole lease, every third of it", async () => {
+  const { spans, renew } = renewals();
+  const lease = new Lease({ leaseMs: 150, renew });
+  lease.start("later");
+  expect(spans).toEqual([]);
+  await expect.poll(() => spans.length).toBeGreaterThanOrEqual(3);
+  lease.stop();
+  expect(new Set(spans)).toEqual(new Set([150]));
+  const count = spans.length;
+  await sleep(200);
+  expect(spans).toHaveLength(count);
+});
+
+it("never goes beyond the user's end, and rests after it", async () => {
+  const { spans, renew } = renewals();
+  const lease = new Lease({ leaseMs: 150, ttlMs: 220, renew });
+  lease.start("now");
+  await sleep(500);
+  expect(spans[0]).toBe(150);
+  expect(spans.at(-1)).toBeLessThan(150);
+  const count = spans.length;
+  await sleep(200);
+  expect(spans).toHaveLength(count);
+});
+
+it("moves the user's end, unless the vendor refuses", async () => {
+  const { spans, renew } = renewals([undefined, new Error("no")]);
+  const lease = new Lease({ leaseMs: 10_000, ttlMs: 1_000, renew });
+  await lease.extend(5_000);
+  expect(spans[0]).toBeGreaterThan(4_900);
+  await expect(lease.extend(9_000)).rejects.toThrow("no");
+  expect(lease.restMs).toBeLessThanOrEqual(5_000);
+});
+
+it("tries again after a failure, until the box is found gone", async () => {
+  const gone = new SandboxError("NOT_FOUND", "gone");
+  const { spans, renew } = renewals([new Error("no route"), gone]);
+  const found = await new Promise<SandboxError>((resolve) => {
+    new Lease({ leaseMs: 30, renew, onGone: resolve }).start("now");
+  });
+  expect(found).toBe(gone);
+  expect(spans).toHaveLength(2);
+  await sleep(100);
+  expect(spans).toHaveLength(2);
+});

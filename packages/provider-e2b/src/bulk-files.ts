@@ -1,0 +1,119 @@
+import { type BulkFiles, SandboxError } from "@sandkit/core";
+import type { Sandbox } from "e2b";
+import { believe } from "./believe.js";
+import type { E2BClient } from "./client.js";
+import { type CallContext, e2bError, providerName } from "./errors.js";
+
+/** Below this the agent is as fast, and its writes are exact about modes and times. */
+const fromBytes = 1024 * 1024;
+/** How long the network may stand still, in milliseconds; the user's own stream may take as long as it likes. */
+const stillMs = 60_000;
+
+/** Whole files by envd's own interface, as streams. */
+export function bulkFiles(client: E2BClient, user: string, sandbox: () => Sandbox): BulkFiles {
+  const failure = async (reason: unknown, operation: string, path: string) => {
+    const { sandboxId } = sandbox();
+    const context: CallContext = { operation, subject: JSON.stringify(path), sandboxId };
+    return believe(client, sandboxId, e2bError(reason, context));
+  };
+  return {
+    fromBytes,
+    async read(path, signal) {
+      try {
+        const stream = await sandbox().files.read(path, {
+          format: "stream",
+          user,
+          requestTimeoutMs: stillMs,
+          streamIdleTimeoutMs: stillMs,
+          ...(signal && { signal }),
+        });
+        return withErrors(stream, (reason) => (signal?.aborted ? signal.reason : failure(reason, "files.read", path)));
+      } catch (reason) {
+        signal?.throwIfAborted();
+        throw await failure(reason, "files.read", path);
+      }
+    },
+    async write(path, data, signal) {
+      const watch = new Watch(data, signal);
+      try {
+        await sandbox().files.write(path, watch.data, { user, useOctetStream: true, signal: watch.signal });
+      } catch (reason) {
+        signal?.throwIfAborted();
+        throw watch.broken ?? (await failure(reason, "files.write", path));
+      } finally {
+        watch.end();
+      }
+    },
+  };
+}
+
+/** The same bytes; what goes wrong on the way is told in the words of the contract. */
+function withErrors(
+  stream: ReadableStream<Uint8Array>,
+  toError: (reason: unknown) => unknown,
+): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (reason) {
+          controller.error(await toError(reason));
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/**
+ * An upload's data, with a clock that runs while the network has it: the SDK sets none for a stream. A source that
+ * fails ends the upload with its own error.
+ */
+class Watch {
+  readonly data: ReadableStream<Uint8Array>;
+  readonly signal: AbortSignal;
+  /** What the source failed with. */
+  broken: unknown;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #stop = new AbortController();
+
+  constructor(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined) {
+    this.signal = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
+    const reader = source.getReader();
+    this.data = new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          clearTimeout(this.#timer);
+          try {
+            const { done, value } = await reader.read();
+            this.#arm();
+            if (done) controller.close();
+            else controller.enqueue(value);
+          } catch (reason) {
+            this.broken = reason;
+            controller.error(reason);
+          }
+        },
+        cancel: (reason) => reader.cancel(reason),
+      },
+      { highWaterMark: 0 },
+    );
+    this.#arm();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #arm(): void {
+    this.#timer = setTimeout(() => {
+      const message = `E2B took nothing of the file for ${stillMs / 1000} s: try again`;
+      this.#stop.abort(new SandboxError("TIMEOUT", message, { provider: providerName, operation: "files.write" }));
+    }, stillMs);
+  }
+}

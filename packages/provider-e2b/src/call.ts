@@ -1,0 +1,54 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { SandboxError } from "@sandkit/core";
+import { type CallContext, e2bError, isPassing, isRefusal } from "./errors.js";
+
+/** What each try of a call gets; both go to the SDK. */
+export interface Attempt {
+  readonly requestTimeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How a call is made. */
+export interface CallOptions {
+  /** Of each try, in milliseconds; default 30 s. */
+  readonly deadlineMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * When it is tried again: `always` after what may pass soon, for calls that do no harm twice; `refused` only after
+   * an answer that says that nothing was done; `never`. Default `always`.
+   */
+  readonly again?: "always" | "refused" | "never" | undefined;
+  /** What an error really means, where E2B's word is not to be taken for it. */
+  readonly believe?: ((error: SandboxError) => Promise<SandboxError>) | undefined;
+}
+
+const defaultDeadlineMs = 30_000;
+/** Between two tries, in milliseconds. What `Retry-After` says, the SDK has waited for already. */
+const waitsMs = [250, 1_000, 3_000];
+
+/** Makes a call to E2B: with a deadline, and again after what passes. Whatever it throws is a `SandboxError`. */
+export async function call<T>(
+  context: CallContext,
+  make: (attempt: Attempt) => Promise<T>,
+  { deadlineMs = defaultDeadlineMs, signal, again = "always", believe }: CallOptions = {},
+): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    signal?.throwIfAborted();
+    try {
+      return await make({ requestTimeoutMs: deadlineMs, signal });
+    } catch (reason) {
+      signal?.throwIfAborted();
+      const said = e2bError(reason, context);
+      const error = believe ? await believe(said) : said;
+      const waitMs = waitsMs[tries];
+      if (waitMs === undefined || !mayTryAgain(error, again)) throw error;
+      // Others were refused at the same time: they do not all come back at the same time.
+      await pause(waitMs * (0.75 + Math.random() / 2), undefined, { signal });
+    }
+  }
+}
+
+function mayTryAgain(error: SandboxError, again: CallOptions["again"]): boolean {
+  if (again === "always") return isPassing(error);
+  return again === "refused" && isRefusal(error);
+}

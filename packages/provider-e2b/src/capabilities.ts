@@ -1,0 +1,44 @@
+import { type Capabilities, capabilities } from "@sandkit/core";
+
+/** Of the larger plans, in milliseconds; what an account is granted less is told by `info`. */
+export const longestTtlMs = 24 * 60 * 60_000;
+
+/**
+ * What a sandbox of E2B can do; kernels, terminal and tree kill are narrowed to what is found in it. What is missing:
+ * `resources`, which its template fixes; `files.watch` across mounts; and a user of one's choice for a command.
+ */
+export const e2bCapabilities: Capabilities = capabilities({
+  isolation: "microvm",
+  features: {
+    exec: "native",
+    "exec.argv": "native",
+    "exec.stdin": "native",
+    "exec.stderr": "native",
+    "exec.stream": "native",
+    "exec.killTree": "native",
+    "exec.pty": "native",
+    "process.background": "native",
+    files: "native",
+    "files.stream": "native",
+    "files.symlink": "native",
+    "files.watch": "native",
+    "kernel.python": "native",
+    "kernel.javascript": "native",
+    "kernel.bash": "native",
+    "kernel.interrupt": "native",
+    ports: "native",
+    "network.none": "native",
+    "network.allowlist": "native",
+    "network.full": "native",
+    "lifetime.ttl": "native",
+    "lifetime.idle": "native",
+    "lifetime.detached": "native",
+    packages: "emulated",
+    pause: "native",
+    snapshot: "native",
+    fork: "native",
+    attach: "native",
+    list: "native",
+  },
+  limits: { maxTtlMs: longestTtlMs },
+});
