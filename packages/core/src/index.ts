@@ -55,6 +55,7 @@ export { Pool, type PoolOptions } from "./pool.js";
 export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
 export { defaultLeaseMs, Lease, type LeaseOptions } from "./remote/lease.js";
+export { type PausedBox, PausedSession } from "./remote/paused-session.js";
 export {
   decodeRecord,
   encodeRecord,

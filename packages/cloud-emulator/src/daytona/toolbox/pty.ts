@@ -93,7 +93,9 @@ export class Pty {
       stdin: true,
       pty: this.#size,
     });
-    this.#show(shell).finally(this.#setOver);
+    this.#show(shell)
+      .catch(() => this.#cut())
+      .finally(this.#setOver);
     return shell;
   }
 
@@ -108,6 +110,11 @@ export class Pty {
       if (exitControl) await sendFrame(socket, JSON.stringify({ type: "control", status: "exited", ...exit }));
       socket.close(1000, JSON.stringify(exit));
     }
+  }
+
+  /** Its end will not be known: the machine is gone. */
+  #cut(): void {
+    for (const { socket } of this.#clients) socket.terminate();
   }
 
   async #send({ socket }: Client, bytes: Uint8Array): Promise<void> {
