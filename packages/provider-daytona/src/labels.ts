@@ -36,6 +36,11 @@ export function recordOf(labels: Readonly<Record<string, string>> = {}): Daytona
   return { ...record, creation, hasImage: labels[imageKey] === "true", isPending: labels[pendingKey] === "true" };
 }
 
+/** The labels of a sandbox whose maker is done; the SDK has one of its own among them. */
+export function doneLabels({ [pendingKey]: _, ...labels }: Readonly<Record<string, string>>): Record<string, string> {
+  return labels;
+}
+
 /** What Daytona is to be asked for, to find the sandboxes with these labels of the user. */
 export function wantedLabels(labels: Readonly<Record<string, string>> = {}): Record<string, string> {
   return { ...labelValues(labels), ...ours };
