@@ -12,7 +12,9 @@ export class EmulatedBox {
   /** Absolute; where programs start and relative paths resolve: the home of the cloud's user. */
   readonly home: string;
   readonly sandbox: Sandbox;
-  #helpers: Promise<Helpers> | undefined;
+  /** Programs start below the last; what a program did to one that came before has left some below that. */
+  #helpers: Helpers[] = [];
+  #starting: Promise<Helpers> | undefined;
   #frozen = false;
   #gone = false;
 
@@ -66,7 +68,7 @@ export class EmulatedBox {
   /** Ends every process; the files stay. */
   async killAll(): Promise<void> {
     await this.#signalAll("SIGKILL");
-    this.#helpers = undefined;
+    this.#helpers = [];
     this.#frozen = false;
   }
 
@@ -104,12 +106,20 @@ export class EmulatedBox {
   }
 
   async #start(): Promise<Helpers> {
-    if ((await this.#helpers)?.over) this.#helpers = undefined;
-    this.#helpers ??= Helpers.start(this.sandbox);
-    return this.#helpers;
+    const last = this.#helpers.at(-1);
+    if (last && !last.over) return last;
+    this.#starting ??= Helpers.start(this.sandbox)
+      .then((helpers) => {
+        this.#helpers.push(helpers);
+        return helpers;
+      })
+      .finally(() => {
+        this.#starting = undefined;
+      });
+    return this.#starting;
   }
 
   async #signalAll(name: NodeJS.Signals): Promise<void> {
-    await (await this.#helpers)?.signal(name);
+    await Promise.all(this.#helpers.map((helpers) => helpers.signal(name)));
   }
 }

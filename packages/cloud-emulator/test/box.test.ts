@@ -92,18 +92,34 @@ describe("a program in an emulated box", () => {
   });
 
   it("stands still while frozen", async () => {
-    const process = await bash("i=0; while :; do i=$((i+1)); echo $i > count; sleep 0.01; done");
+    const process = await bash("while :; do echo >> ticks; sleep 0.01; done");
     const result = outcome(process);
-    await setTimeout(200);
+    const ticks = async () => ((await box.files.exists("ticks")) ? (await box.files.stat("ticks")).size : 0);
+    await expect.poll(ticks).toBeGreaterThan(0);
     await box.freeze();
-    const before = await box.files.readText("count");
-    await setTimeout(200);
-    expect(await box.files.readText("count")).toBe(before);
+    const before = await ticks();
+    await setTimeout(300);
+    expect(await ticks()).toBe(before);
     await box.thaw();
-    await setTimeout(200);
-    expect(await box.files.readText("count")).not.toBe(before);
+    await expect.poll(ticks).toBeGreaterThan(before);
     await process.signal("SIGKILL");
     await result;
+  });
+
+  it("may end all that runs in the box, which then runs others", async () => {
+    const process = await bash("sleep 50 & kill -9 0; sleep 50");
+    for await (const _ of process.output()) expect.unreachable("it writes nothing");
+    await expect(process.exited).rejects.toMatchObject({ code: "SANDBOX_LOST" });
+    const { stdout } = await outcome(await bash("echo again"));
+    expect(stdout).toBe("again\n");
+  });
+
+  it("is ended with everything that grew from it, also after its own end", async () => {
+    const process = await bash("setsid sleep 51 >/dev/null 2>&1 & echo $!");
+    const { stdout } = await outcome(process);
+    await process.signalTree("SIGKILL");
+    const { stdout: left } = await outcome(await bash(`sleep 0.1; ps -o pid= -p ${stdout.trim()} || echo none`));
+    expect(left).toBe("none\n");
   });
 
   it("is reached at a port", async () => {

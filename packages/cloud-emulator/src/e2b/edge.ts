@@ -11,7 +11,7 @@ const envdPort = 49_983;
 const sandboxHost = /^(\d+)-([a-z0-9]+)\./i;
 
 /** Which port of which sandbox a request is for. */
-export interface Target {
+interface Target {
   readonly id: string;
   readonly port: number;
 }
@@ -88,7 +88,7 @@ export class Edge {
 }
 
 /** What a request says of its target: two headers, or its host. */
-export function targetOf(exchange: { header(name: string): string | undefined }): Target | undefined {
+function targetOf(exchange: { header(name: string): string | undefined }): Target | undefined {
   const id = exchange.header("e2b-sandbox-id");
   if (id !== undefined) return { id, port: Number(exchange.header("e2b-sandbox-port") ?? envdPort) };
   const [, port, name] = sandboxHost.exec(exchange.header("host") ?? "") ?? [];

@@ -79,22 +79,10 @@ export class Exchange {
     }
   }
 
-  /** Sends the head of the answer. */
+  /** Sends the head of the answer; what follows may take its time. */
   start(status: number, headers: Readonly<Record<string, string | readonly string[]>> = {}): void {
-    this.record.status = status;
-    if (this.#over) return;
-    if (this.#cut?.afterBytes === 0 && this.#cut.how === "drop") {
-      this.destroy();
-      return;
-    }
-    const sent: Record<string, string | string[]> = {};
-    for (const [name, value] of Object.entries(headers)) {
-      // An answer that ends early, yet cleanly, cannot announce its length.
-      if (this.#cut && name.toLowerCase() === "content-length") continue;
-      sent[name] = typeof value === "string" ? value : [...value];
-    }
-    this.#response.writeHead(status, sent);
-    this.#response.flushHeaders();
+    this.#head(status, headers);
+    if (!this.#over) this.#response.flushHeaders();
   }
 
   /** Sends a part of the body, waiting while the client does not read; does nothing once the client is gone. */
@@ -128,7 +116,7 @@ export class Exchange {
   ): Promise<void> {
     const length: Record<string, string> =
       body === undefined && status === 204 ? {} : { "content-length": String(body?.length ?? 0) };
-    this.start(status, { ...headers, ...length });
+    this.#head(status, { ...headers, ...length });
     await this.end(body);
   }
 
@@ -137,6 +125,22 @@ export class Exchange {
     this.#over = true;
     this.#response.destroy();
     this.request.socket.destroy();
+  }
+
+  #head(status: number, headers: Readonly<Record<string, string | readonly string[]>>): void {
+    this.record.status = status;
+    if (this.#over) return;
+    if (this.#cut?.afterBytes === 0 && this.#cut.how === "drop") {
+      this.destroy();
+      return;
+    }
+    const sent: Record<string, string | string[]> = {};
+    for (const [name, value] of Object.entries(headers)) {
+      // An answer that ends early, yet cleanly, cannot announce its length.
+      if (this.#cut && name.toLowerCase() === "content-length") continue;
+      sent[name] = typeof value === "string" ? value : [...value];
+    }
+    this.#response.writeHead(status, sent);
   }
 
   async #cutNow(): Promise<void> {

@@ -65,7 +65,7 @@ export async function listen(options: ListenOptions): Promise<HttpServer> {
       else await options.handle(exchange);
     } catch (error) {
       if (exchange.started || exchange.signal.aborted) exchange.destroy();
-      else await options.failed(exchange, error);
+      else await options.failed(exchange, error).catch(() => exchange.destroy());
     }
     // What of the body nobody wanted must not stand before the next request of this connection.
     if (!request.complete) request.resume();

@@ -88,7 +88,7 @@ describe("a terminal", () => {
     expect(check.result).toBe("alive\n");
   });
 
-  it("carries 30 MB each way, byte for byte, in raw mode", { timeout: 60_000 }, async () => {
+  it("carries 30 MB each way, byte for byte, in raw mode", { timeout: 180_000 }, async () => {
     const data = randomBytes(30 * 1024 * 1024);
     const { pty, screen } = await open();
     await pty.sendInput(`stty raw -echo; echo RE''ADY; head -c ${data.length} | tee in.bin; exit\n`);

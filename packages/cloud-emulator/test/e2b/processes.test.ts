@@ -12,6 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => cloud.emulator.close());
 
+/** A message of Connect's streams. */
+function envelope(message: object, flags = 0): Buffer {
+  const bytes = Buffer.from(JSON.stringify(message));
+  const head = Buffer.from([flags, 0, 0, 0, 0]);
+  head.writeUInt32BE(bytes.length, 1);
+  return Buffer.concat([head, bytes]);
+}
+
 /** Whether a process of that number is there: all are processes of this machine. */
 function isAlive(pid: number): boolean {
   try {
@@ -113,6 +121,34 @@ describe("a command of the emulated E2B", () => {
     await expect(handle.wait()).rejects.toMatchObject({ name: "TimeoutError" });
     expect(handle.stdout).toBe("up\n");
     await expect.poll(() => isAlive(handle.pid)).toBe(false);
+  });
+
+  it("outlives the deadline of one that only found it again", async () => {
+    const handle = await sandbox.commands.run("sleep 46", { background: true, timeoutMs: 0 });
+    const again = await sandbox.commands.connect(handle.pid, { timeoutMs: 2_000 });
+    await expect(again.wait()).rejects.toMatchObject({ name: "TimeoutError" });
+    expect(isAlive(handle.pid)).toBe(true);
+    await handle.kill();
+  });
+
+  it("takes a stream of input, which the SDK does not send", async () => {
+    const handle = await sandbox.commands.run("wc -c", { background: true, stdin: true });
+    const messages = [
+      { start: { process: { pid: handle.pid } } },
+      { data: { input: { stdin: Buffer.from("four").toString("base64") } } },
+      { keepalive: {} },
+      { data: { input: { stdin: Buffer.alloc(100_000).toString("base64") } } },
+    ];
+    const headers = {
+      "content-type": "application/connect+json",
+      "e2b-sandbox-id": sandbox.sandboxId,
+      "x-access-token": Reflect.get(sandbox, "envdAccessToken"),
+    };
+    const body = Buffer.concat(messages.map((message) => envelope(message)));
+    const answer = await fetch(`${cloud.emulator.url}/process.Process/StreamInput`, { method: "POST", headers, body });
+    expect(await answer.text()).toBe(Buffer.concat([envelope({}), envelope({}, 2)]).toString());
+    await handle.closeStdin();
+    expect((await handle.wait()).stdout.trim()).toBe("100004");
   });
 
   it("survives the abort of its client", async () => {

@@ -3,6 +3,7 @@ import type { Handler, RouteParameters } from "../../http/route-table.js";
 import { fileRoutes } from "./file-routes.js";
 import { gitRoutes } from "./git-routes.js";
 import { infoRoutes } from "./info-routes.js";
+import { interpreterRoutes } from "./interpreter-routes.js";
 import { processRoutes } from "./process-routes.js";
 import type { Toolbox } from "./toolbox.js";
 
@@ -11,6 +12,7 @@ export type ToolboxHandler = (toolbox: Toolbox, exchange: Exchange, parameters: 
 
 const routes: Readonly<Record<string, ToolboxHandler>> = {
   ...processRoutes,
+  ...interpreterRoutes,
   ...fileRoutes,
   ...gitRoutes,
   ...infoRoutes,

@@ -4,6 +4,7 @@ import type { UpdateEnvRequest } from "@daytona/toolbox-api-client";
 import type { EmulatedBox } from "../../emulated-box.js";
 import { daemonFailure } from "../api-failure.js";
 import type { DaytonaQuirks } from "../quirks.js";
+import { Interpreter } from "./interpreter.js";
 import { Pty, type PtyRequest } from "./pty.js";
 import { Session } from "./session.js";
 
@@ -13,6 +14,7 @@ export class Toolbox {
   readonly quirks: DaytonaQuirks;
   readonly sessions = new Map<string, Session>();
   readonly ptys = new Map<string, Pty>();
+  readonly interpreters = new Map<string, Interpreter>();
   readonly #env: Map<string, string>;
   readonly #sockets = new Set<Duplex>();
 
@@ -84,6 +86,13 @@ export class Toolbox {
     return pty;
   }
 
+  /** Starts a Python that keeps its state. */
+  async createInterpreter(id: string, cwd: string): Promise<Interpreter> {
+    const interpreter = await Interpreter.start(this.box, id, cwd, this.env());
+    this.interpreters.set(id, interpreter);
+    return interpreter;
+  }
+
   /** Remembers a connection that ends with the machine. */
   hold(socket: Duplex): void {
     this.#sockets.add(socket);
@@ -100,6 +109,7 @@ export class Toolbox {
     this.cut();
     this.sessions.clear();
     this.ptys.clear();
+    this.interpreters.clear();
     await this.box.killAll();
   }
 
