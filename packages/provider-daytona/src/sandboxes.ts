@@ -8,6 +8,7 @@ import {
   ownerLabel,
   PausedSession,
   type ProviderSession,
+  type RemoteSessionOptions,
   remoteSession,
   SandboxError,
   type SandboxInfo,
@@ -113,9 +114,9 @@ export class Sandboxes {
   ): Promise<ProviderSession> {
     const { signal, onProgress, env, lifetime: { ttlMs, idleMs, detached } = {} } = create;
     try {
-      const box = daytonaBox({ ...this.#parts(client, sandbox, record, "created"), env });
+      const parts = { ...this.#parts(client, sandbox, record, "created"), env };
       const words = { origin: "created", leaseMs: this.#leaseMs, ttlMs, idleMs, detached, signal } as const;
-      const session = await remoteSession(box, words);
+      const session = await openSession(parts, words);
       if (plan.packages.length > 0) await installPackages(session, plan.packages, { onProgress, signal });
       if (record.isPending) await this.#finish(sandbox, plan, signal);
       return session;
@@ -182,7 +183,7 @@ export class Sandboxes {
   async #enter(parts: BoxParts, startAgent: boolean, signal: AbortSignal | undefined): Promise<ProviderSession> {
     const { detached } = parts.record;
     const words = { origin: "attached", leaseMs: this.#leaseMs, detached, startAgent, signal } as const;
-    return remoteSession(daytonaBox(parts), words);
+    return openSession(parts, words);
   }
 
   #parts(client: Daytona, sandbox: Sandbox, record: DaytonaRecord, origin: SandboxInfo["origin"]): BoxParts {
@@ -204,6 +205,12 @@ export class Sandboxes {
     await patiently(context, () => fork.setTtl(minutesOf(this.#leaseMs)));
     return this.#enter(this.#parts(client, fork, record, "created"), true, undefined);
   }
+}
+
+async function openSession(parts: BoxParts, words: RemoteSessionOptions): Promise<ProviderSession> {
+  const session = await remoteSession(daytonaBox(parts), words);
+  parts.workdir = session.workdir;
+  return session;
 }
 
 async function recordFor(create: Create, plan: SandboxPlan): Promise<DaytonaRecord> {

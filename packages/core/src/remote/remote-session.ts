@@ -235,6 +235,9 @@ export class RemoteSession implements ProviderSession {
     this.#paused = true;
     this.#lease.stop();
     this.#standstill.reject(this.#unavailable("was paused by somebody else: call resume() first"));
+    if (this.#box.pause?.keeps !== "files") return;
+    const lost = this.#lost("was stopped by somebody else, which ended all that ran in it");
+    this.#opened.agent.leave(lost).catch(() => undefined);
   }
 
   #use(operation: string): AgentSession {
