@@ -6,7 +6,7 @@ import { daytonaCapabilities } from "./capabilities.js";
 import { providerName } from "./errors.js";
 import { contextOf, refreshed } from "./find.js";
 import { forkSandbox } from "./fork.js";
-import type { DaytonaRecord } from "./labels.js";
+import { type DaytonaRecord, workdirLabels } from "./labels.js";
 import { minutesOf } from "./minutes.js";
 import { pauseSandbox, resumeSandbox } from "./pause.js";
 import { openPort } from "./port.js";
@@ -24,6 +24,8 @@ export interface BoxParts {
   /** How long it is kept while it is paused, in milliseconds. */
   readonly pausedMs: number;
   readonly leaseMs: number;
+  /** Where its session found itself, for who finds it stopped. */
+  workdir?: string | undefined;
   /** Over the environment of the sandbox; of its creator alone. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Makes a session of a fork. */
@@ -48,7 +50,11 @@ export function daytonaBox(parts: BoxParts): RemoteBox {
     port: (port, { waitMs = 0 } = {}) => openPort(sandbox, port, waitMs),
     pause: {
       keeps: isVirtualMachine ? "processes" : "files",
-      pause: () => pauseSandbox(sandbox, isVirtualMachine, parts.pausedMs),
+      async pause() {
+        const labels = workdirLabels(sandbox.labels, parts.workdir);
+        if (labels) await patiently(contextOf(sandbox, "pause"), () => sandbox.setLabels(labels));
+        await pauseSandbox(sandbox, isVirtualMachine, parts.pausedMs);
+      },
       resume: () => resumeSandbox(sandbox, parts.leaseMs),
     },
     snapshot: (name) => takeSnapshot(parts.client, sandbox, name),

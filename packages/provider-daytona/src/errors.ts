@@ -130,10 +130,12 @@ function invalid(status: number): Meaning {
 function failureOf(reason: unknown): Failure {
   if (!(reason instanceof Error)) return { className: "", words: String(reason) };
   const [status, code, headers] = ["statusCode", "code", "headers"].map((name) => Reflect.get(reason, name));
+  // What was answered well, but not to its end, was not answered.
+  const isCutOff = typeof status === "number" && status < 400;
   return {
-    status: typeof status === "number" ? status : undefined,
+    status: typeof status === "number" && !isCutOff ? status : undefined,
     code: typeof code === "string" ? code : undefined,
-    className: reason.name,
+    className: isCutOff ? "DaytonaConnectionError" : reason.name,
     words: wordsOf(reason),
     retryAfterMs: retryAfter(headers),
   };

@@ -13,6 +13,8 @@ export interface DaytonaRecord extends SandboxRecord {
 const creationKey = "sandkit.creation";
 const imageKey = "sandkit.image";
 const pendingKey = "sandkit.pending";
+/** As core's records have it. */
+const workdirKey = "sandkit.workdir";
 
 /** On every sandbox that Sandkit makes: Daytona finds labels by their whole value. */
 const ours = { sandkit: "true" } as const;
@@ -34,6 +36,19 @@ export function recordOf(labels: Readonly<Record<string, string>> = {}): Daytona
   const creation = labels[creationKey];
   if (!record || creation === undefined) return undefined;
   return { ...record, creation, hasImage: labels[imageKey] === "true", isPending: labels[pendingKey] === "true" };
+}
+
+/** The labels of a sandbox whose maker is done; the SDK has one of its own among them. */
+export function doneLabels({ [pendingKey]: _, ...labels }: Readonly<Record<string, string>>): Record<string, string> {
+  return labels;
+}
+
+/** The labels with where a sandbox works; undefined where they tell that already, or nobody knows. */
+export function workdirLabels(
+  labels: Readonly<Record<string, string>>,
+  workdir: string | undefined,
+): Record<string, string> | undefined {
+  return workdir === undefined || workdirKey in labels ? undefined : { ...labels, [workdirKey]: workdir };
 }
 
 /** What Daytona is to be asked for, to find the sandboxes with these labels of the user. */

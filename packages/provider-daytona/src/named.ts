@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "@daytonaio/sdk";
-import { SandboxError } from "@sandkit/core";
+import { ownerState, SandboxError } from "@sandkit/core";
 import { providerName } from "./errors.js";
 import { refreshed } from "./find.js";
 import { type DaytonaRecord, recordOf } from "./labels.js";
+import { removeSandbox } from "./removal.js";
 import { isEnded } from "./states.js";
 
 const lookAgainMs = 500;
@@ -25,6 +26,10 @@ export async function joinNamed(
     if (!record) throw conflict(sandbox, `name "${name}" belongs to a sandbox that Sandkit has not made`);
     if (record.options !== digest) throw conflict(sandbox, `sandbox "${name}" lives with other options`);
     if (!record.isPending) return record;
+    if ((await ownerState(record.owner)) === "dead") {
+      await removeSandbox(sandbox);
+      return undefined;
+    }
     if (performance.now() > end) {
       throw new SandboxError("TIMEOUT", `sandbox "${name}" is still being set up by who made it: try again`, {
         provider: providerName,

@@ -26,7 +26,7 @@ export function daytona(options: DaytonaOptions = {}): Provider<DaytonaNative> {
     create: (create) => sandboxes.create(create),
     attach: (ref, attach) => sandboxes.attach(ref, attach),
     list: (list) => sandboxes.list(list),
-    reap: (reap) => reapSandboxes(connector.connect(), reap),
+    reap: async (reap) => reapSandboxes(connector.connect(), reap),
     check: () => checkDaytona(connector),
     close: () => connector.close(),
   });

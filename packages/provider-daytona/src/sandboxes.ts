@@ -8,6 +8,7 @@ import {
   ownerLabel,
   PausedSession,
   type ProviderSession,
+  type RemoteSessionOptions,
   remoteSession,
   SandboxError,
   type SandboxInfo,
@@ -20,7 +21,7 @@ import { createParams } from "./create-params.js";
 import { providerName, refusal } from "./errors.js";
 import { contextOf, findSandbox, reaches } from "./find.js";
 import { installPackages } from "./install-packages.js";
-import { type DaytonaRecord, labelsOf, recordOf } from "./labels.js";
+import { type DaytonaRecord, doneLabels, labelsOf, recordOf } from "./labels.js";
 import { listSandboxes } from "./list.js";
 import { minutesOf } from "./minutes.js";
 import { joinNamed } from "./named.js";
@@ -113,13 +114,11 @@ export class Sandboxes {
   ): Promise<ProviderSession> {
     const { signal, onProgress, env, lifetime: { ttlMs, idleMs, detached } = {} } = create;
     try {
-      const box = daytonaBox({ ...this.#parts(client, sandbox, record, "created"), env });
+      const parts = { ...this.#parts(client, sandbox, record, "created"), env };
       const words = { origin: "created", leaseMs: this.#leaseMs, ttlMs, idleMs, detached, signal } as const;
-      const session = await remoteSession(box, words);
-      if (plan.packages.length > 0) {
-        await installPackages(session, plan.packages, { onProgress, signal });
-        await this.#finish(sandbox, plan, record, signal);
-      }
+      const session = await openSession(parts, words);
+      if (plan.packages.length > 0) await installPackages(session, plan.packages, { onProgress, signal });
+      if (record.isPending) await this.#finish(sandbox, plan, signal);
       return session;
     } catch (error) {
       await removeSandbox(sandbox);
@@ -128,13 +127,13 @@ export class Sandboxes {
   }
 
   /** The network of its life, and then it is there for all. */
-  async #finish(sandbox: Sandbox, plan: SandboxPlan, record: DaytonaRecord, signal: AbortSignal | undefined) {
+  async #finish(sandbox: Sandbox, plan: SandboxPlan, signal: AbortSignal | undefined) {
     const context = contextOf(sandbox, "create");
     const none = { networkAllowList: "", domainAllowList: "" };
     if (plan.egressAtFirst !== plan.egress) {
       await patiently(context, () => sandbox.updateNetworkSettings({ ...none, ...plan.egress }), signal);
     }
-    await patiently(context, () => sandbox.setLabels(labelsOf({ ...record, isPending: false })), signal);
+    await patiently(context, () => sandbox.setLabels(doneLabels(sandbox.labels)), signal);
   }
 
   /** Another client of a sandbox. One that is stopped is resumed by whoever wants to create it, and else on demand. */
@@ -149,15 +148,19 @@ export class Sandboxes {
     if (isKept(sandbox.state)) {
       if (operation === "attach") return this.#asleep(parts);
       await resumeSandbox(sandbox, this.#leaseMs, signal);
-    } else if (isComing(sandbox.state)) {
+      return this.#enter(parts, true, signal);
+    }
+    if (isComing(sandbox.state)) {
       await reaches(sandbox, ["started"], { operation, withinMs: startWithinMs, signal });
     }
     try {
-      return await this.#enter(parts, signal);
+      return await this.#enter(parts, false, signal);
     } catch (error) {
-      // It may have ended while it was being entered.
-      if (error instanceof SandboxError && error.code === "SANDBOX_LOST") return null;
-      throw error;
+      if (!(error instanceof SandboxError)) throw error;
+      // It has ended while it was being entered, or its agent has, at the end of its lifetime: then it is over for all.
+      if (error.code === "NOT_FOUND") await removeSandbox(sandbox);
+      else if (error.code !== "SANDBOX_LOST") throw error;
+      return null;
     }
   }
 
@@ -172,14 +175,15 @@ export class Sandboxes {
       destroy: () => box.destroy(),
       wake: async () => {
         await resumeSandbox(parts.sandbox, this.#leaseMs);
-        return this.#enter(parts, undefined);
+        return this.#enter(parts, true, undefined);
       },
     });
   }
 
-  async #enter(parts: BoxParts, signal: AbortSignal | undefined): Promise<ProviderSession> {
+  async #enter(parts: BoxParts, startAgent: boolean, signal: AbortSignal | undefined): Promise<ProviderSession> {
     const { detached } = parts.record;
-    return remoteSession(daytonaBox(parts), { origin: "attached", leaseMs: this.#leaseMs, detached, signal });
+    const words = { origin: "attached", leaseMs: this.#leaseMs, detached, startAgent, signal } as const;
+    return openSession(parts, words);
   }
 
   #parts(client: Daytona, sandbox: Sandbox, record: DaytonaRecord, origin: SandboxInfo["origin"]): BoxParts {
@@ -199,8 +203,14 @@ export class Sandboxes {
     const context = contextOf(fork, "fork");
     await patiently(context, () => fork.setLabels(labelsOf(record)));
     await patiently(context, () => fork.setTtl(minutesOf(this.#leaseMs)));
-    return this.#enter(this.#parts(client, fork, record, "created"), undefined);
+    return this.#enter(this.#parts(client, fork, record, "created"), true, undefined);
   }
+}
+
+async function openSession(parts: BoxParts, words: RemoteSessionOptions): Promise<ProviderSession> {
+  const session = await remoteSession(daytonaBox(parts), words);
+  parts.workdir = session.workdir;
+  return session;
 }
 
 async function recordFor(create: Create, plan: SandboxPlan): Promise<DaytonaRecord> {
@@ -214,7 +224,7 @@ async function recordFor(create: Create, plan: SandboxPlan): Promise<DaytonaReco
     options: plan.optionsDigest,
     detached: create.lifetime?.detached ?? false,
     hasImage: plan.start.image !== undefined,
-    isPending: plan.packages.length > 0,
+    isPending: plan.packages.length > 0 || create.name !== undefined,
     labels: create.labels ?? {},
   };
 }

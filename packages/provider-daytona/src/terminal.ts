@@ -41,8 +41,9 @@ export class PtyTerminal implements Terminal {
     } catch (error) {
       signal.throwIfAborted();
       // Why a socket was not let in, the SDK does not tell: whether the program lives is asked for.
-      if (await this.#isGone(signal)) return null;
-      throw error;
+      const why = await whyUnreachable(this.#sandbox, "reconnect", signal);
+      if (why?.code === "SANDBOX_LOST" || (!why && (await this.#isGone(signal)))) return null;
+      throw why ?? error;
     }
   }
 
@@ -56,7 +57,6 @@ export class PtyTerminal implements Terminal {
   }
 
   async #isGone(signal: AbortSignal): Promise<boolean> {
-    if ((await refreshed(this.#sandbox, "reconnect", signal)) !== "started") return true;
     try {
       const session = () => this.#sandbox.process.getPtySessionInfo(this.#id);
       return !(await onDaytona(this.#about("reconnect"), session, signal)).active;

@@ -31,8 +31,6 @@ export interface PausedBox {
  */
 export class PausedSession implements ProviderSession {
   readonly ref: SandboxRef;
-  readonly workdir: string;
-  readonly capabilities: Capabilities;
   readonly files: ProviderFiles;
   readonly #box: PausedBox;
   #waking: Promise<ProviderSession> | undefined;
@@ -41,9 +39,15 @@ export class PausedSession implements ProviderSession {
   constructor(box: PausedBox) {
     this.#box = box;
     this.ref = box.ref;
-    this.workdir = box.workdir;
-    this.capabilities = box.capabilities;
     this.files = filesOf((operation) => this.#need(operation).files);
+  }
+
+  get workdir(): string {
+    return (this.#awake ?? this.#box).workdir;
+  }
+
+  get capabilities(): Capabilities {
+    return (this.#awake ?? this.#box).capabilities;
   }
 
   get native(): unknown {

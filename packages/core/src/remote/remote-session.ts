@@ -141,7 +141,7 @@ export class RemoteSession implements ProviderSession {
     const reason = this.#unavailable("was paused by somebody else: call resume() first");
     for (const call of this.#waiting) call.reject(reason);
     if (this.#box.pause?.keeps !== "files") return;
-    const lost = this.#lost("was paused by somebody else, which ended all that ran in it");
+    const lost = this.#lost("was stopped by somebody else, which ended all that ran in it");
     // Nothing of it is reached, so there is nothing to be closed.
     this.#opened.agent.leave(lost).catch(() => undefined);
   }
