@@ -20,9 +20,3 @@ export async function startCloud(emulated: Partial<EmulatorOptions> = {}, option
     e2b({ apiKey, apiUrl: url, sandboxUrl: url, user: "root", ...options, ...more });
   return { emulator, provider: other(), other, [Symbol.asyncDispose]: () => emulator.close() };
 }
-
-/** For the suite: the provider, which ends its emulator when it is closed. */
-export async function cloudProvider(emulated: Partial<EmulatorOptions> = {}, options?: E2BOptions): Promise<Provider> {
-  const { provider, emulator } = await startCloud(emulated, options);
-  return { ...provider, close: () => emulator.close() };
-}

@@ -149,6 +149,11 @@ export class AgentConnection {
     }
   }
 
+  /** Work on the box by another way than this one is use of it too. */
+  touch(): void {
+    this.#send(frameType.ping, 0, 0, Uint8Array.of(1));
+  }
+
   /** Gives the channel up. Everything that waits is told the reason. */
   async close(reason: SandboxError): Promise<void> {
     this.#fail(reason);

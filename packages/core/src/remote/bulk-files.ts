@@ -1,26 +1,26 @@
 import { randomUUID } from "node:crypto";
 import { posix } from "node:path";
-import { settlesWithin } from "../deadline.js";
 import { SandboxError } from "../errors.js";
 import type { FileInfo, ProviderFiles, ProviderSession, ReadOptions, WriteOptions } from "../provider.js";
 import type { BulkFiles } from "./remote-box.js";
 
-/** Pieces that come later than this after one another come slowly. */
-const soonMs = 100;
-
 /** The session of the agent, as far as it is needed here. */
-export type AgentBox = Pick<ProviderSession, "files" | "spawn" | "ref">;
+export type AgentBox = Pick<ProviderSession, "files" | "spawn" | "ref"> & {
+  /** Each piece of a file that the agent does not see is use of the box. */
+  touch(): void;
+};
 
 /**
  * Reads a large file whole by the vendor's way. The agent is asked at the same time and has the say: what the programs
  * of the box cannot read is not read for them by another.
  */
 export async function readBulk(
-  { files, ref }: AgentBox,
+  box: AgentBox,
   bulk: BulkFiles,
   path: string,
   options: ReadOptions = {},
 ): Promise<ReadableStream<Uint8Array>> {
+  const { files } = box;
   if (options.offset || options.length !== undefined) return files.read(path, options);
   const reading = files.read(path, options);
   const [stream, info] = await Promise.all([reading, files.stat(path, { followSymlinks: true })]);
@@ -28,7 +28,7 @@ export async function readBulk(
   try {
     const whole = await bulk.read(path, options.signal);
     await stream.cancel();
-    return whole.pipeThrough(expecting(info, ref.provider));
+    return whole.pipeThrough(expecting(info, box));
   } catch (error) {
     if (options.signal?.aborted) throw error;
     // The vendor's way is a shorter one only: the agent's leads there too.
@@ -37,15 +37,17 @@ export async function readBulk(
 }
 
 /** Fails where the vendor's stream ends before the file does. */
-function expecting({ path, size }: FileInfo, provider: string): TransformStream<Uint8Array, Uint8Array> {
+function expecting({ path, size }: FileInfo, box: AgentBox): TransformStream<Uint8Array, Uint8Array> {
   let count = 0;
   return new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       count += chunk.byteLength;
+      box.touch();
       controller.enqueue(chunk);
     },
     flush() {
-      if (count < size) throw cutOff("files.read", `${JSON.stringify(path)} after ${count} of ${size} bytes`, provider);
+      if (count < size)
+        throw cutOff("files.read", `${JSON.stringify(path)} after ${count} of ${size} bytes`, box.ref.provider);
     },
   });
 }
@@ -62,7 +64,7 @@ export async function writeBulk(
   options: WriteOptions,
 ): Promise<void> {
   if (options.mode !== "truncate" || options.ifModifiedAt) return box.files.write(path, data, options);
-  const { size, whole } = await begin(data, bulk.fromBytes, options.signal);
+  const { size, whole } = await begin(watched(data, box), bulk.fromBytes, options.signal);
   if (size < bulk.fromBytes) return box.files.write(path, whole, options);
   const old = await found(box.files, path);
   if (old && old.type !== "file") return box.files.write(path, whole, options);
@@ -114,30 +116,31 @@ async function changeMode(box: AgentBox, path: string, permissions: number): Pro
   });
 }
 
-/**
- * Takes so much of a stream that it is known whether it is large; `whole` still gives all of it. One that comes slowly
- * is not waited for: a shorter way gains it nothing, and nobody has told the agent yet that it is at work.
- */
+/** The same stream; each piece of it is use of the box. */
+function watched(data: ReadableStream<Uint8Array>, box: AgentBox): ReadableStream<Uint8Array> {
+  const touching = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      box.touch();
+      controller.enqueue(chunk);
+    },
+  });
+  return data.pipeThrough(touching);
+}
+
+/** Takes so much of a stream that it is known whether it is large; `whole` still gives all of it. */
 async function begin(data: ReadableStream<Uint8Array>, enough: number, signal: AbortSignal | undefined) {
   const reader = data.getReader();
   const pieces: Uint8Array[] = [];
-  let waiting: ReturnType<typeof reader.read> | undefined;
   let size = 0;
   let ended = false;
-  const next = () => {
-    waiting ??= reader.read();
-    waiting.catch(() => undefined);
-    return waiting;
-  };
   const onAbort = () => {
     reader.cancel(signal?.reason).catch(() => undefined);
   };
   signal?.addEventListener("abort", onAbort, { once: true });
   try {
     signal?.throwIfAborted();
-    while (size < enough && !ended && (await settlesWithin(next(), soonMs))) {
-      const { done, value } = await next();
-      waiting = undefined;
+    while (size < enough && !ended) {
+      const { done, value } = await reader.read();
       ended = done;
       if (value) pieces.push(value);
       size += value?.byteLength ?? 0;
@@ -154,8 +157,7 @@ async function begin(data: ReadableStream<Uint8Array>, enough: number, signal: A
           controller.enqueue(piece);
           return;
         }
-        const { done, value } = await next();
-        waiting = undefined;
+        const { done, value } = await reader.read();
         if (done) controller.close();
         else controller.enqueue(value);
       },

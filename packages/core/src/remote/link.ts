@@ -251,6 +251,9 @@ export class Link implements Channel {
   #restore(cause: unknown): Promise<void> {
     this.#restoring ??= this.#reconnect(cause).finally(() => {
       this.#restoring = undefined;
+      // It may have broken again before this was known.
+      const again = !this.#carrier && !this.#over && !this.#suspended;
+      return again ? this.#restore(new Error("the connection broke again")) : undefined;
     });
     return this.#restoring;
   }

@@ -319,18 +319,25 @@ export class RemoteSession implements ProviderSession {
     return { ttlMs: this.#lease.restMs, onPaused: () => this.foundPaused() };
   }
 
-  /**
-   * Without its agent a box is of no use to this client: it ends with the lease, unless others renew it. One whose time
-   * is over is of no use to anybody, nor is one that was this client's alone. What fails here, the lease does.
-   */
   #watch(): void {
     const { agent } = this.#opened;
-    agent.closed.then(() => {
-      if (this.#opened.agent !== agent || this.#paused) return;
-      this.#lease.stop();
-      const own = this.#options.origin === "created" && !this.#options.detached;
-      if (own || agent.failure?.code === "EXPIRED") this.#box.destroy().catch(() => undefined);
-    });
+    // What fails here, the lease does.
+    agent.closed.then(() => this.#agentEnded(agent)).catch(() => undefined);
+  }
+
+  /**
+   * Without its agent a box is of no use to this client, unless it is only paused: it ends with the lease, if no others
+   * renew it. One whose time is over is of no use to anybody, nor is one that was this client's alone.
+   */
+  async #agentEnded(agent: AgentSession): Promise<void> {
+    if (this.#opened.agent !== agent || this.#paused || this.#destroying) return;
+    this.#lease.stop();
+    if (this.#box.pause && (await this.#box.info()).state === "paused") {
+      this.foundPaused();
+      return;
+    }
+    const own = this.#options.origin === "created" && !this.#options.detached;
+    if (own || agent.failure?.code === "EXPIRED") await this.#box.destroy();
   }
 
   #lost(what: string): SandboxError {

@@ -8,6 +8,7 @@ import type { Terminal, TerminalConnection } from "./terminal.js";
 
 /** What a shell may say before our line runs: greetings, prompts, the echo of the line. */
 const maxPreludeBytes = 1024 * 1024;
+const defaultSilentMs = 60_000;
 const oldestPython = [3, 9] as const;
 /** How much of what a terminal said goes into an error. */
 const quotedCharacters = 300;
@@ -40,6 +41,8 @@ export interface StartLinkOptions {
   readonly agent: string;
   /** Who programs are to run as, where the terminal is root's; default: its user. */
   readonly user?: string | undefined;
+  /** After so long without a word the guest's end takes the host for dead; default a minute. */
+  readonly silentMs?: number | undefined;
   /** False: only an agent that is there already. Default: one is started where there is none. */
   readonly startAgent?: boolean | undefined;
   readonly signal: AbortSignal;
@@ -63,9 +66,9 @@ export async function startLink(terminal: Terminal, options: StartLinkOptions): 
   const key = randomBytes(keyBytes);
   const nonce = randomBytes(nonceBytes);
   const { loader, program } = await linkProgram();
-  const config = Buffer.from(
-    `${[mark, key.toString("hex"), options.agent, options.user ?? "", options.startAgent === false ? "" : "start"].join("\n")}\0`,
-  );
+  const { agent, user = "", silentMs = defaultSilentMs, startAgent = true } = options;
+  const settings = [mark, key.toString("hex"), agent, user, silentMs, startAgent ? "start" : ""];
+  const config = Buffer.from(`${settings.join("\n")}\0`);
   const size = config.length + program.length;
   const connection = await terminal.open(options.signal);
   try {

@@ -6,7 +6,6 @@ has not acknowledged, so that a connection to the terminal may break and another
 
 import os
 import select
-import sys
 import time
 
 from _json import encode_basestring_ascii as quoted
@@ -21,15 +20,15 @@ WINDOW = 1024 * 1024
 MAX_WAITING = 4 * WINDOW
 ACKNOWLEDGE_BYTES = 128 * 1024
 TICK_SECONDS = 5
-# Without a word of the host: it is dead, or the way to it.
-SILENT_SECONDS = 60
 TERMINAL = 0
 
 
 class Link:
-    def __init__(self, agent, key, rest):
+    def __init__(self, agent, key, silent_seconds, rest):
         self.agent = agent
-        self.received = Received(key, b"")
+        # So long without a word of the host: it is dead, or the way to it.
+        self.silent_seconds = silent_seconds
+        self.received = Received(key)
         self.rest = rest
         self.sent = Sent()
         # What is being written to the terminal, and to be written before all else.
@@ -59,14 +58,14 @@ class Link:
         while not self.over:
             self.write()
             self.interest()
-            events = self.poller.poll(TICK_SECONDS * 1000)
+            events = self.poller.poll(min(TICK_SECONDS, self.silent_seconds) * 1000)
             now = time.monotonic()
             # A box that was frozen finds one tick, not many.
             self.silent += min(now - last, TICK_SECONDS)
             last = now
             for descriptor, mask in events:
                 self.ready(descriptor, mask)
-            if self.silent > SILENT_SECONDS:
+            if self.silent >= self.silent_seconds:
                 return
 
     def interest(self):
@@ -213,7 +212,7 @@ def tell(nonce, word, **facts):
 
 def main(config, boot, parts, rest):
     hide()
-    nonce, key, name, user, start = config.decode().split("\n")
+    nonce, key, name, user, silent_ms, start = config.decode().split("\n")
     try:
         account = Account(user)
         agent = reach_agent(account, name, boot.decode(), b"\0".join(parts)) if start else connect_once(name)
@@ -224,7 +223,7 @@ def main(config, boot, parts, rest):
         tell(nonce, "failed", message=str(problem))
         os._exit(1)
     tell(nonce, "link", user=account.name, home=account.home, cwd=os.getcwd())
-    Link(agent, bytes.fromhex(key), rest).run()
+    Link(agent, bytes.fromhex(key), int(silent_ms) / 1000, rest).run()
     os._exit(0)
 
 

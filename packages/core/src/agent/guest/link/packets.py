@@ -60,9 +60,9 @@ class Sent:
 class Received:
     """Cuts what comes from the host into packets."""
 
-    def __init__(self, key, rest):
+    def __init__(self, key):
         self.key = key
-        self.buffer = bytearray(rest)
+        self.buffer = bytearray()
         self.lost = False
 
     def feed(self, data):

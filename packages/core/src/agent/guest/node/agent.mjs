@@ -105,7 +105,7 @@ export class Agent {
     if (isHello === this.#greeted || isHello !== (id === 0)) throw new ProtocolError("hello comes first, once");
     if (id <= this.#lastStream && !isHello) throw new ProtocolError(`stream ${id} was used before`);
     this.#lastStream = Math.max(id, this.#lastStream);
-    this.#lifetime.use();
+    if (request.op !== "info") this.#lifetime.use();
     if (this.#streams.size >= maxStreams) {
       const error = { errno: "EAGAIN", message: `${maxStreams} streams are open already` };
       this.channel.sendJson(frameType.response, id, { error });
