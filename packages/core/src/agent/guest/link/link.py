@@ -139,7 +139,9 @@ class Link:
             except BlockingIOError:
                 break
             except OSError:
-                self.end_agent()
+                # It has ended. What it said before that, and why, is read still.
+                self.for_agent.clear()
+                self.waiting = 0
                 return
             self.waiting -= written
             if written == len(self.for_agent[0]):
