@@ -77,6 +77,8 @@ export { ownerLabel, ownerState } from "./owner.js";
 export { Pool, type PoolOptions } from "./pool.js";
 export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
+export { type EgressEntry, egressEntries } from "./remote/egress-entries.js";
+export { type InstallOptions, installPackages } from "./remote/install-packages.js";
 export { defaultLeaseMs, Lease, type LeaseOptions } from "./remote/lease.js";
 export type { RemoteSessionOptions } from "./remote/open-agent.js";
 export { type PausedBox, PausedSession } from "./remote/paused-session.js";
@@ -91,6 +93,7 @@ export {
 } from "./remote/record.js";
 export type { BulkFiles, RemoteBox } from "./remote/remote-box.js";
 export { type RemoteSession, remoteSession } from "./remote/remote-session.js";
+export { checkRequirements } from "./remote/requirements.js";
 export { type NamedBox, settleName } from "./remote/settle-name.js";
 export type { Terminal, TerminalConnection } from "./remote/terminal.js";
 export { exitStatus } from "./result.js";

@@ -1,8 +1,13 @@
-import { type CreateOptions, describeIssues, type NetworkPolicy, optionsDigest } from "@sandkit/core";
-import { refusal } from "./errors.js";
+import {
+  type CreateOptions,
+  checkRequirements,
+  describeIssues,
+  type NetworkPolicy,
+  optionsDigest,
+} from "@sandkit/core";
+import { providerName, refusal } from "./errors.js";
 import { type Egress, egressOf, indexHosts } from "./network.js";
 import { type DaytonaNative, type DaytonaOptions, nativeSchema } from "./options.js";
-import { checkedRequirements } from "./requirements.js";
 import { resourcesOf } from "./resources.js";
 import { type StartingImage, startingImage } from "./templates.js";
 
@@ -25,7 +30,7 @@ export interface SandboxPlan {
  */
 export function planSandbox(create: CreateOptions<DaytonaNative>, options: DaytonaOptions): SandboxPlan {
   const start = startingImage(create, options.snapshots);
-  const packages = checkedRequirements(create.packages);
+  const packages = checkRequirements(providerName, create.packages);
   const egress = egressOf(create.network);
   return {
     start,

@@ -4,6 +4,7 @@ import {
   type AttachOptions,
   type CreateOptions,
   defaultLeaseMs,
+  installPackages,
   type ListOptions,
   ownerLabel,
   PausedSession,
@@ -20,7 +21,6 @@ import type { DaytonaConnector } from "./client.js";
 import { createParams } from "./create-params.js";
 import { providerName, refusal } from "./errors.js";
 import { contextOf, findSandbox, reaches } from "./find.js";
-import { installPackages } from "./install-packages.js";
 import { type DaytonaRecord, doneLabels, labelsOf, recordOf } from "./labels.js";
 import { listSandboxes } from "./list.js";
 import { minutesOf } from "./minutes.js";

@@ -1,8 +1,8 @@
-import { type CreateOptions, describeIssues } from "@sandkit/core";
-import { refusal } from "./errors.js";
+import { type CreateOptions, checkRequirements, describeIssues } from "@sandkit/core";
+import { providerName, refusal } from "./errors.js";
+import { indexHostsOf } from "./index-hosts.js";
 import { type Egress, egressOf } from "./network.js";
 import { type E2BNative, type E2BOptions, nativeSchema } from "./options.js";
-import { checkPackages, indexHostsOf } from "./packages.js";
 import { type StartingImage, startingImage } from "./templates.js";
 
 /** What a create asks for, parsed. */
@@ -22,9 +22,9 @@ export interface SandboxPlan {
  * @throws SandboxError `INVALID` or `UNSUPPORTED`, naming the option
  */
 export function planSandbox(create: CreateOptions<E2BNative>, options: E2BOptions): SandboxPlan {
-  const { packages = [], env = {}, network = "none" } = create;
+  const { env = {}, network = "none" } = create;
   const image = startingImage(create, options.templates);
-  checkPackages(packages);
+  const packages = checkRequirements(providerName, create.packages);
   if (packages.length > 0 && image.name?.startsWith("node")) {
     const next = `install them in the sandbox by npm, with "network": "packages" and packageHosts`;
     throw refusal(

@@ -4,10 +4,12 @@ import {
   type CreateOptions,
   decodeRecord,
   defaultLeaseMs,
+  installPackages,
   type ListOptions,
   labelValues,
   optionsDigest,
   ownerLabel,
+  PausedSession,
   type ProviderSession,
   SandboxError,
   type SandboxInfo,
@@ -25,8 +27,6 @@ import { managed } from "./marks.js";
 import { findNamed, requireSameOptions } from "./named.js";
 import { networkOf } from "./network.js";
 import type { E2BNative, E2BOptions } from "./options.js";
-import { installPackages } from "./packages.js";
-import { PausedSession } from "./paused-session.js";
 import { planSandbox, type SandboxPlan } from "./plan-sandbox.js";
 import { openSession, type SessionWords } from "./session.js";
 

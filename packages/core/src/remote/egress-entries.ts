@@ -4,8 +4,8 @@ import { SandboxError } from "../errors.js";
 /** One entry of an allow-list, for vendors whose lists name hosts and ranges of IPv4. */
 export type EgressEntry =
   | { readonly kind: "host"; readonly text: string }
-  /** Always with its number of bits. */
-  | { readonly kind: "range"; readonly text: string };
+  /** `cidr` is the same, always with its number of bits. */
+  | { readonly kind: "range"; readonly text: string; readonly cidr: string };
 
 const label = "[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?";
 const hostName = new RegExp(`^(?:\\*\\.)?${label}(?:\\.${label})*$`);
@@ -25,7 +25,7 @@ export function egressEntries(provider: string, allow: readonly string[]): reado
     const version = isIP(address);
     if (version !== 0 && rest.length === 0 && isPrefix(bits, version)) {
       if (version === 6) throw refuse("UNSUPPORTED", `provider "${provider}" has IPv4 alone`);
-      return { kind: "range", text: `${address}/${bits ?? 32}` };
+      return { kind: "range", text: entry, cidr: `${address}/${bits ?? 32}` };
     }
     if (/^[^:/]+:\d+$/.test(entry)) {
       throw refuse("UNSUPPORTED", `provider "${provider}" knows no ports: leave the port out, which allows them all`);
