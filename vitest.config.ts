@@ -18,6 +18,8 @@ class SpreadSuites extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"],
+    // Built packages are run by Node itself, as their users run them; vite would read every module of theirs first.
+    server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     sequence: { sequencer: SpreadSuites },

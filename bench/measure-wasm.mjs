@@ -120,7 +120,7 @@ function loadRows({ writeMs, readMs, lookMs, firstCommandMs, commandMs, parallel
     { id: "read", what: "the same read", unit: ms, sandkit: readMs, target: 1000 },
     { id: "look", what: "os.stat in Python", unit: ms, sandkit: lookMs, target: 0.1 },
     { id: "first-command", what: "the first command line of a sandbox", unit: ms, sandkit: firstCommandMs },
-    { id: "command", what: "a later one (ls | wc -l)", unit: ms, sandkit: commandMs },
+    { id: "command", what: "a later one (`ls`, piped into `wc -l`)", unit: ms, sandkit: commandMs },
     { id: "parallel", what: "20 sandboxes at once, all to their result", unit: ms, sandkit: parallelMs },
     {
       id: "living",

@@ -26,6 +26,7 @@ export const recipes = {
   busybox: { from: "base", packages: ["busybox-static"], setup: "busybox.sh", root: "/box" },
   python: { from: "base", packages: ["python3", "python3-pip", "python3-venv", "python3-pytest", "python-is-python3"] },
   data: { from: "python", setup: "data.sh", inputs: ["data-requirements.txt"] },
+  git: { from: "python", packages: ["git"] },
   node: { from: "base", packages: ["nodejs"], npmPackages: ["npm@10.9.2"], setup: "node.sh" },
   go: { from: "base", packages: ["golang-go"] },
   rust: { from: "base", packages: ["rustc", "cargo"] },

@@ -9,6 +9,8 @@ export async function canInstall() {
 /** Whether somebody has asked for what tests need to be installed. */
 export const isSetUpWanted = Boolean(process.env.CI) || process.env.SANDKIT_SETUP === "1";
 
+let listsAreNew = false;
+
 /**
  * Installs what is missing.
  * @param {Readonly<Record<string, string>>} packages Name of a package by its program.
@@ -21,6 +23,7 @@ export async function installMissing(packages) {
   if (missing.length === 0) return;
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   const install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", ...missing];
-  await wait("updating the package lists (apt-get update)", ["apt-get", "update", "-qq"]);
+  if (!listsAreNew) await wait("updating the package lists (apt-get update)", ["apt-get", "update", "-qq"]);
+  listsAreNew = true;
   await wait(`installing ${missing.join(" and ")} (apt-get)`, install, { env });
 }

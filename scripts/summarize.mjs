@@ -1,4 +1,5 @@
-// The end of .ci/run: what failed, by name, then one line of counts: summarize.mjs FOLDER TESTS STAGES OTHER...
+// The end of .ci/run: what was tried again and what failed, by name, then one line of counts:
+// summarize.mjs FOLDER TESTS STAGES OTHER...
 // FOLDER has the reports of the tests and the stages; the rest are exit codes.
 import { existsSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
@@ -24,6 +25,7 @@ const failures = [
   ...others.flatMap((code, at) => (code === 0 ? [] : [`command ${at + 1} of the README: exit code ${code}`])),
 ];
 if (tests !== 0 && numFailedTests === 0) failures.push(`tests: exit code ${tests}, with no test that failed`);
+for (const retried of testResults.flatMap(retriesIn)) process.stdout.write(`\nTRIED AGAIN ${retried}\n`);
 for (const failure of failures) process.stdout.write(`\nFAILED ${failure}\n`);
 
 const failed = failuresOf(numFailedTests, tests) + failuresOf(failedStages, stages) + failedOthers;
@@ -48,6 +50,21 @@ function failuresIn({ name, message, assertionResults }) {
   const tests = assertionResults.filter(({ status }) => status === "failed");
   if (tests.length === 0) return message === "" ? [] : [`${file}: ${message}`];
   return tests.map(({ fullName, failureMessages }) => `${file}: ${fullName}\n${failureMessages.join("\n")}`);
+}
+
+/**
+ * Tests that passed and not at once: what went wrong before stays with them.
+ * @param {TestFile} file
+ * @returns {string[]}
+ */
+function retriesIn({ name, assertionResults }) {
+  const tests = assertionResults.filter(
+    ({ status, failureMessages }) => status === "passed" && failureMessages.length > 0,
+  );
+  return tests.map(({ fullName, failureMessages }) => {
+    const reasons = failureMessages.map((message) => message.split("\n")[0]);
+    return `${relative(process.cwd(), name)}: ${fullName}\n${reasons.join("\n")}`;
+  });
 }
 
 /** @param {string} name */

@@ -9,9 +9,9 @@ const args = process.argv.slice(2);
 await ensurePython();
 // Without it the tests of what the operating system isolates by are skipped, each with its reason.
 if (isSetUpWanted && (await canInstall())) await installMissing({ bwrap: "bubblewrap" });
-await setUp();
 try {
-  const { env, skipped } = await ensureEngine(args);
+  // At the same time: npm waits for the network, and so do those who make images.
+  const [{ env, skipped }] = await Promise.all([ensureEngine(args), setUp()]);
   if (skipped) process.stderr.write(`SKIPPED  ${skipped}\n`);
   process.exitCode = (await runCommand(tool("vitest/vitest.mjs", "run", ...args), { show: true, env })).code;
   if (skipped) process.stderr.write(`SKIPPED  ${skipped}\n`);

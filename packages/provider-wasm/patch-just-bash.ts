@@ -51,6 +51,16 @@ const changes: readonly Change[] = [
     "return l?null:{error:`grep: ${Ke}: Is a directory\n`};pe=await t.fs.readFile(Xn)}",
     'return l?null:{error:`grep: ${Ke}: Is a directory\n`};if(pe=await t.fs.readFile(Xn),R.skipsBinary&&pe.includes("\0"))return null}',
   ],
+  [
+    "what a pattern stands for",
+    "async expand(t){if(this.globstar){",
+    "async expand(t){return this.filterGlobignore(await sandkit.expandGlob(this,t));if(this.globstar){",
+  ],
+  [
+    "what a backslash stands for in tr",
+    'if(e[i]==="\\\\"&&i+1<e.length){let l=e[i+1];o(l==="n"',
+    'if(e[i]==="\\\\"&&i+1<e.length){let own=sandkit.escapeAt(e,i);o(own.text),i+=own.length;continue;let l=e[i+1];o(l==="n"',
+  ],
   // It cuts `{1..20000}` to 10,000 words without a word, and counts the words of a whole script.
   [
     "too many words of braces",
@@ -63,7 +73,7 @@ const changes: readonly Change[] = [
   [
     "the state of a script",
     "let m={...this.state,env:h,",
-    "let m={...this.state,routes:u.routes,exitTrap:void 0,env:h,",
+    "let m={...this.state,routes:u.routes,exitTrap:void 0,...sandkit.exportedIn(this.state,u,s),env:h,",
   ],
   ["a pipeline", "R=await n(y,s)}catch", "R=await sandkit.inPipeline(e.state,x,t.pipeStderr?.[w],()=>n(y,s))}catch"],
   [

@@ -14,11 +14,17 @@ const longestTimerMs = 2_147_483_647;
 /** The time that lifetimes are counted in: the host's, and whatever {@link advance} has added to it. */
 export class Clock {
   readonly #entries = new Set<Entry>();
+  readonly #stoppedAt: number | undefined;
   #aheadMs = 0;
+
+  /** @param options `stopped`: time passes by {@link advance} alone; default false. */
+  constructor(options: { readonly stopped?: boolean | undefined } = {}) {
+    this.#stoppedAt = options.stopped ? Date.now() : undefined;
+  }
 
   /** Milliseconds since 1970. */
   now(): number {
-    return Date.now() + this.#aheadMs;
+    return (this.#stoppedAt ?? Date.now()) + this.#aheadMs;
   }
 
   /** Calls once that time has come. Keeps no program alive. */
@@ -43,6 +49,7 @@ export class Clock {
 
   #arm(entry: Entry): void {
     clearTimeout(entry.timer);
+    if (this.#stoppedAt !== undefined) return;
     const wait = Math.min(Math.max(0, entry.at - this.now()), longestTimerMs);
     entry.timer = setTimeout(() => this.#ring(entry), wait).unref();
   }

@@ -17,7 +17,10 @@ export interface CloudOptions {
    * host: `refuse` (the default) answers with an error, `record` only keeps it.
    */
   readonly network?: "refuse" | "record" | undefined;
-  /** Keys that are accepted; default: one made up, which the emulator tells as `apiKey`. */
+  /**
+   * Keys that are accepted, looked at with each request: one that is taken out has expired. Default: one made up, which
+   * the emulator tells as `apiKey`.
+   */
   readonly apiKeys?: readonly string[] | undefined;
   /** Most machines at one time; default: no limit. */
   readonly quota?: number | undefined;

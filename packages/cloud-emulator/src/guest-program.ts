@@ -7,7 +7,10 @@ const helpers = ["program", "port", "watch"] as const;
 export type HelperName = (typeof helpers)[number];
 
 /** The command that runs one of the programs in `guest/` in a box with Python. */
-export async function guestCommand(name: "helpers" | "metrics", ...args: readonly string[]): Promise<string[]> {
+export async function guestCommand(
+  name: "helpers" | "metrics" | "interpreter",
+  ...args: readonly string[]
+): Promise<string[]> {
   return ["python3", "-I", "-S", "-u", "-c", await source(name), ...args];
 }
 

@@ -33,6 +33,29 @@ export {
 } from "./errors.js";
 export type { Captured, EndReason, ExecResult } from "./exec.js";
 export type { Files, ReadFileOptions, WriteFileOptions } from "./files.js";
+export type { GitBranch } from "./git/branches.js";
+export type { GitDiff, GitFileDiff } from "./git/diff.js";
+export type { Git } from "./git/git.js";
+export type {
+  GitAddOptions,
+  GitCloneOptions,
+  GitCommitOptions,
+  GitCreateBranchOptions,
+  GitCredentials,
+  GitDiffOptions,
+  GitFetchOptions,
+  GitForceOptions,
+  GitIdentity,
+  GitInitOptions,
+  GitLogOptions,
+  GitPullOptions,
+  GitPushOptions,
+  GitRemoteOptions,
+  GitRunOptions,
+} from "./git/git-options.js";
+export type { GitCommit, GitSignature } from "./git/log.js";
+export type { GitPushedRef } from "./git/push-report.js";
+export type { GitChange, GitFileStatus, GitStatus } from "./git/status.js";
 export { loadJavaScript, loadTypeScript, type PrepareCell } from "./kernel/javascript-source.js";
 export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
 export type {

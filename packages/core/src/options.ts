@@ -150,13 +150,18 @@ export interface KernelRequest {
 /** The languages of {@link KernelLanguage}, as data. */
 const kernelLanguages = ["python", "javascript", "typescript", "bash"] as const satisfies KernelLanguage[];
 
-const noNul = z.string().refine((text) => !text.includes("\0"), "must not contain NUL");
+/** Text that a program can be given. */
+export const noNul = z.string().refine((text) => !text.includes("\0"), "must not contain NUL");
 const path = noNul.min(1, "must not be empty");
 const milliseconds = z.number().positive().max(2_147_483_647);
 const bytes = z.number().int().nonnegative();
 const envName = noNul.min(1).refine((name) => !name.includes("="), 'must not contain "="');
 const env = z.record(envName, noNul);
-const callback = z.custom<(...args: never) => unknown>((value) => typeof value === "function", "must be a function");
+/** A function, of which no more can be known. */
+export const callback = z.custom<(...args: never) => unknown>(
+  (value) => typeof value === "function",
+  "must be a function",
+);
 const signal = z.instanceof(AbortSignal, { error: "must be an AbortSignal" });
 const data = z.union([z.string(), z.instanceof(Uint8Array), z.instanceof(ReadableStream)], {
   error: "must be a string, Uint8Array or ReadableStream",
@@ -202,7 +207,8 @@ const createOptions = z.strictObject({
   native: z.unknown().optional(),
 });
 
-const run = {
+/** Of {@link RunOptions}. */
+export const run = {
   timeoutMs: milliseconds.optional(),
   signal: signal.optional(),
   maxOutputBytes: bytes.optional(),
@@ -274,7 +280,15 @@ export function describeIssues(error: z.ZodError): string {
  * @throws SandboxError `INVALID`, naming each wrong or unknown option
  */
 export function checkOptions(operation: keyof typeof schemas, options: unknown): void {
-  const result = schemas[operation].safeParse(options);
+  checkWith(schemas[operation], operation, options);
+}
+
+/**
+ * Checks options by a schema that is not of this file.
+ * @throws SandboxError `INVALID`, naming each wrong or unknown option
+ */
+export function checkWith(schema: z.ZodType, operation: string, options: unknown): void {
+  const result = schema.safeParse(options);
   if (result.success) return;
   throw new SandboxError("INVALID", `${operation} options: ${describeIssues(result.error)}`, {
     operation,

@@ -5,6 +5,7 @@ import { describeSandbox } from "./describe.js";
 import { messageOf, SandboxError } from "./errors.js";
 import type { ExecResult } from "./exec.js";
 import { Files } from "./files.js";
+import { Git } from "./git/git.js";
 import type { CellResult, Kernel } from "./kernel/kernel.js";
 import { Kernels } from "./kernel/kernels.js";
 import {
@@ -40,6 +41,8 @@ export class Sandbox implements AsyncDisposable {
   readonly workdir: string;
   readonly capabilities: Capabilities;
   readonly files: Files;
+  /** @throws SandboxError `UNSUPPORTED` where the sandbox has no git */
+  readonly git: Git;
   readonly #session: ProviderSession;
   readonly #approve: Approve;
   readonly #processes = new ProcessTable();
@@ -59,6 +62,7 @@ export class Sandbox implements AsyncDisposable {
       files: session.files,
       assertAlive: (operation) => this.#assertAlive(operation),
     });
+    this.git = new Git(this);
     this.#kernels = new Kernels({
       session,
       approve: (code, language) => this.#askApproval({ kind: "code", code, language }),

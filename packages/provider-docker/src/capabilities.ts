@@ -8,8 +8,8 @@ export function isolationOf(runtime: string | undefined): Capabilities["isolatio
 }
 
 /**
- * What an image gives, by default the best; kernels, terminal and tree kill are narrowed to what the session finds in
- * its box.
+ * What an image gives, by default the best; kernels, terminal, tree kill and git are narrowed to what the session finds
+ * in its box.
  */
 export function dockerCapabilities(
   options: DockerOptions,
@@ -47,6 +47,7 @@ export function dockerCapabilities(
       "lifetime.detached": first === "python" && !options.unsafeRoot ? "native" : false,
       attach: "native",
       list: "native",
+      git: "emulated",
     },
   });
 }

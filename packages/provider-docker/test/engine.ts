@@ -6,6 +6,8 @@ import { describe, it } from "vitest";
 export const testImages = {
   python: process.env.SANDKIT_TEST_IMAGE_PYTHON ?? "sandkit/python:test",
   node: process.env.SANDKIT_TEST_IMAGE_NODE ?? "sandkit/node:test",
+  /** Python's, and git. */
+  git: process.env.SANDKIT_TEST_IMAGE_GIT ?? "sandkit/git:test",
   data: process.env.SANDKIT_TEST_IMAGE_DATA ?? "sandkit/data:test",
   /** A shell and coreutils. */
   bare: process.env.SANDKIT_TEST_IMAGE_BARE ?? "sandkit/bare:test",

@@ -42,6 +42,7 @@ export const agentCapabilities: Capabilities = capabilities({
     "lifetime.idle": "native",
     attach: "native",
     list: "native",
+    git: "emulated",
   },
 });
 

@@ -49,7 +49,7 @@ export function local(options: LocalOptions = {}): Provider {
         const folder = new Folder(id);
         await folder.make();
         if (options.agent) return startAgentBox(id, folder, path, options.agent, asked);
-        return new LocalSession(id, folder, path, asked);
+        return LocalSession.open(id, folder, path, asked);
       }),
     attach: (ref) => registry.attach(ref),
     list: (wanted) => registry.list(wanted),

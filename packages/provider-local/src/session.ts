@@ -36,6 +36,7 @@ export const localCapabilities: Capabilities = capabilities({
     "lifetime.idle": "native",
     attach: "native",
     list: "native",
+    git: "emulated",
   },
 });
 
@@ -46,7 +47,7 @@ const interpreters = ["python3", "node"];
 export class LocalSession implements ProviderSession {
   readonly ref: SandboxRef;
   readonly workdir: string;
-  readonly capabilities = localCapabilities;
+  readonly capabilities: Capabilities;
   readonly files = localFiles;
   readonly #folder: Folder;
   readonly #python: string;
@@ -58,12 +59,20 @@ export class LocalSession implements ProviderSession {
   #ended = false;
   #ending: Promise<void> | undefined;
 
-  constructor(id: string, folder: Folder, python: string, options: CreateOptions) {
+  private constructor(id: string, folder: Folder, python: string, options: CreateOptions, hasGit: boolean) {
+    const { features } = localCapabilities;
+    this.capabilities = { ...localCapabilities, features: { ...features, git: hasGit && features.git } };
     this.ref = { provider: providerName, id };
     this.workdir = folder.workdir;
     this.#folder = folder;
     this.#python = python;
     this.#options = options;
+  }
+
+  /** A session in a folder that is there. */
+  static async open(id: string, folder: Folder, python: string, options: CreateOptions): Promise<LocalSession> {
+    const [git] = await found(["git"], environment(folder, python, options));
+    return new LocalSession(id, folder, python, options, git !== undefined);
   }
 
   async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
@@ -75,7 +84,7 @@ export class LocalSession implements ProviderSession {
     const starting = LocalProcess.start(`exec-${++this.#count}`, this.#python, {
       command,
       cwd: options.cwd ?? this.workdir,
-      env: { ...environment(this.#folder, this.#python, this.#options), ...options.env },
+      env: { ...this.#environment, ...options.env },
       stdin: options.stdin,
       mergeStderr: options.mergeStderr ?? false,
     });
@@ -94,8 +103,8 @@ export class LocalSession implements ProviderSession {
       template: this.#options.template,
       createdAt: this.#createdAt,
       labels: this.#options.labels ?? {},
-      shells: await this.#found(shells),
-      interpreters: await this.#found(interpreters),
+      shells: await found(shells, this.#environment),
+      interpreters: await found(interpreters, this.#environment),
     };
   }
 
@@ -112,14 +121,8 @@ export class LocalSession implements ProviderSession {
     return { name: providerName, capabilities: this.capabilities };
   }
 
-  async #found(names: readonly string[]): Promise<string[]> {
-    const folders = (environment(this.#folder, this.#python, this.#options).PATH ?? "").split(":");
-    const reachable = async (name: string) => {
-      const tries = folders.map((folder) => access(join(folder, name), constants.X_OK));
-      return (await Promise.allSettled(tries)).some((one) => one.status === "fulfilled");
-    };
-    const answers = await Promise.all(names.map(reachable));
-    return names.filter((_, index) => answers[index]);
+  get #environment() {
+    return environment(this.#folder, this.#python, this.#options);
   }
 
   async #end(): Promise<void> {
@@ -128,4 +131,15 @@ export class LocalSession implements ProviderSession {
     await Promise.all(running.map((process) => process.release()));
     await this.#folder.remove();
   }
+}
+
+/** Those of the names that the PATH of programs leads to. */
+async function found(names: readonly string[], { PATH = "" }: Record<string, string>): Promise<string[]> {
+  const folders = PATH.split(":");
+  const reachable = async (name: string) => {
+    const tries = folders.map((folder) => access(join(folder, name), constants.X_OK));
+    return (await Promise.allSettled(tries)).some((one) => one.status === "fulfilled");
+  };
+  const answers = await Promise.all(names.map(reachable));
+  return names.filter((_, index) => answers[index]);
 }

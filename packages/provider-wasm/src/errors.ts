@@ -39,6 +39,10 @@ export function childError(errno: string, message: string, context: CallContext)
   const known = codes[errno];
   const details = { provider: providerName, operation: context.operation, sandboxId: context.sandboxId };
   if (!known) return new SandboxError("TRANSPORT", `the sandbox's broker failed: ${message}`, details);
+  if (context.operation === "spawn" && errno === "ENOENT") {
+    const message = `the working directory ${JSON.stringify(context.subject)} does not exist: make it, or name another`;
+    return new SandboxError(known.code, message, details);
+  }
   const subject = context.subject === undefined ? "" : ` ${JSON.stringify(context.subject)}`;
   return new SandboxError(known.code, `${context.operation}${subject}: ${known.text}`, details);
 }

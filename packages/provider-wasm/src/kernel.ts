@@ -35,6 +35,11 @@ export class WasmKernel implements ProviderKernel, JobObserver {
     this.#sandboxId = sandboxId;
   }
 
+  /** Resolves when its interpreter is gone. */
+  get over(): Promise<unknown> {
+    return this.#end.promise;
+  }
+
   async execute(code: string, { onOutput }: ExecuteOptions): Promise<ProviderCell> {
     this.#onOutput = onOutput;
     // Anew for each cell: a listener that failed has failed its own cell only.

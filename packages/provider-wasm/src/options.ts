@@ -12,6 +12,9 @@ export const optionsSchema = z
     maxConcurrentExec: z.int().min(1).max(64).optional().meta({
       description: "Programs that run at one time in each sandbox, the others wait; default 4",
     }),
+    maxKernels: z.int().min(1).max(64).optional().meta({
+      description: "Kernels that live at one time in each sandbox; default 16",
+    }),
     maxCpuMs: z.int().min(1000).optional().meta({
       description:
         "Processor time of each sandbox and its start, in milliseconds; what runs after that is ended; default without end",

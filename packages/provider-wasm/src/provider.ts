@@ -28,6 +28,7 @@ const defaultWorkdir = "/workspace";
 const probeMiB = 1024;
 const [defaultMemoryMiB, defaultDiskMiB] = [512, 256];
 const defaultMostSandboxes = 64;
+const defaultMostKernels = 16;
 
 /**
  * Python, JavaScript and a shell in WebAssembly on this machine: each sandbox is a child process without environment,
@@ -48,7 +49,7 @@ export function wasm(options: WasmOptions = {}): Provider {
     });
     return loading;
   };
-  const { maxSandboxes = defaultMostSandboxes, maxConcurrentExec } = parsed.data;
+  const { maxSandboxes = defaultMostSandboxes, maxKernels = defaultMostKernels, maxConcurrentExec } = parsed.data;
   const capabilities = wasmCapabilities(maxConcurrentExec);
   const registry = new SessionRegistry(providerName, { most: maxSandboxes, option: "maxSandboxes" });
   const start = async (sandboxId: string, create: CreateOptions) => {
@@ -73,7 +74,7 @@ export function wasm(options: WasmOptions = {}): Provider {
       autoInstall: parsed.data.packages?.autoInstall ?? false,
     };
     const desk = await deskFor(child, create.network);
-    return new WasmSession(sandboxId, workdir, child, capabilities, create, packaging, desk);
+    return new WasmSession(sandboxId, workdir, child, capabilities, create, packaging, desk, maxKernels);
   };
   return defineProvider({
     name: providerName,

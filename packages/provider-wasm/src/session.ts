@@ -49,6 +49,9 @@ export class WasmSession implements ProviderSession {
   /** Absent where the sandbox has no network. */
   readonly #desk: RequestDesk | undefined;
   readonly #createdAt = new Date();
+  readonly #maxKernels: number;
+  /** Those that live, and those that start. */
+  readonly #kernels = new Set<WasmKernel>();
   #nextJob = 1;
 
   constructor(
@@ -59,7 +62,9 @@ export class WasmSession implements ProviderSession {
     options: CreateOptions,
     { autoInstall, ...supply }: Packaging,
     desk: RequestDesk | undefined,
+    maxKernels: number,
   ) {
+    this.#maxKernels = maxKernels;
     this.ref = { provider: providerName, id };
     this.workdir = workdir;
     this.#child = child;
@@ -93,10 +98,29 @@ export class WasmSession implements ProviderSession {
   async kernel(options: KernelOptions): Promise<ProviderKernel> {
     const kind = await this.#kernelKind(options.language);
     const { interpreter } = kind;
+    this.#requireRoom();
     const id = `kernel-${this.#nextJob++}`;
     const kernel = new WasmKernel(this.#child, id, this.ref.id, kind);
-    await this.#start(id, kernel, { kind: "kernel", interpreter }, options.cwd ?? this.workdir, options);
+    this.#kernels.add(kernel);
+    const forget = () => void this.#kernels.delete(kernel);
+    void kernel.over.then(forget);
+    try {
+      await this.#start(id, kernel, { kind: "kernel", interpreter }, options.cwd ?? this.workdir, options);
+    } catch (error) {
+      forget();
+      throw error;
+    }
     return kernel;
+  }
+
+  #requireRoom(): void {
+    if (this.#kernels.size < this.#maxKernels) return;
+    const next = 'close one, or raise the option "maxKernels" of wasm()';
+    throw new SandboxError("QUOTA", `${this.#maxKernels} kernels live in this sandbox already: ${next}`, {
+      provider: providerName,
+      operation: "kernel",
+      sandboxId: this.ref.id,
+    });
   }
 
   async #kernelKind(language: KernelLanguage): Promise<KernelKind> {

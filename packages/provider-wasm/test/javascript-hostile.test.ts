@@ -70,7 +70,7 @@ describe("bombs", () => {
   it.each(bombs)(
     "%s ends by itself or is ended",
     async (code) => {
-      const cell = await run(code, 1_500);
+      const cell = await run(code, 1_000);
       expect(cell.ok && cell.value !== undefined && String(cell.value).length > 1e8).toBe(false);
       expect(["exited", "timeout", "oom", "signaled"]).toContain(cell.reason);
       await survives();

@@ -107,6 +107,26 @@ os.rmdir(f"running/{os.getpid()}")`;
     await brief.destroy();
   }, 90_000);
 
+  it("kernels: one more is QUOTA that names the option, until one has ended", async () => {
+    const own = await createSandbox(wasm({ maxKernels: 2, warmWorkers: 0 }));
+    try {
+      await own.runCode("1");
+      const second = await own.kernel({ language: "javascript" });
+      const refusal = { code: "QUOTA", message: expect.stringMatching(/^2 kernels live.*"maxKernels" of wasm\(\)/) };
+      await expect(own.kernel({ id: "third" })).rejects.toMatchObject(refusal);
+      await second.restart();
+      expect((await second.run("2")).value).toBe(2);
+      // The kernel that ends by itself makes room, and so does one that is closed.
+      expect((await own.runCode("import os; os._exit(3)")).stateLost).toBe(true);
+      const third = await own.kernel({ id: "third" });
+      await expect(own.runCode("1")).rejects.toMatchObject(refusal);
+      await third[Symbol.asyncDispose]();
+      expect((await own.runCode("3")).value).toBe(3);
+    } finally {
+      await own.destroy();
+    }
+  }, 60_000);
+
   it("sandboxes: QUOTA names the option, and one that has ended makes room", async () => {
     const provider = wasm({ maxSandboxes: 2, warmWorkers: 0 });
     const [first, second] = await Promise.all([createSandbox(provider), createSandbox(provider)]);

@@ -32,6 +32,16 @@ describe("node as a program", () => {
       exitCode: 1,
       stderr: expect.stringContaining("Cannot find module"),
     });
+    for (const [code, reason] of [
+      ["require('crypto')", "by the global crypto"],
+      ["require('node:crypto')", "by the global crypto"],
+      ["require('zlib')", "only a part of Node"],
+      ["require('lodash')", "no packages here but those in node_modules"],
+    ] as const) {
+      expect((await run(["-e", code])).stderr, code).toContain(reason);
+    }
+    await sandbox.files.write("typed.ts", "const n: number = 1;");
+    expect((await run(["typed.ts"])).stderr).toContain("as a cell of TypeScript");
   });
 
   it("runs -e, -p, standard input and --version", async () => {

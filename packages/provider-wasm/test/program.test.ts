@@ -40,7 +40,8 @@ describe("python as a program", () => {
     expect((await run(["tool"])).stdout).toBe("tool []\n");
     expect((await run(["-"], { stdin: "print('from stdin')" })).stdout).toBe("from stdin\n");
     expect((await run([], { stdin: "print(6 * 7)" })).stdout).toBe("42\n");
-    expect((await run(["-m", "json.tool", "--compact"], { stdin: '{"a": [1]}' })).stdout).toBe('{"a":[1]}\n');
+    const tool = await run(["-m", "json.tool", "--compact"], { stdin: '{"a": [1]}' });
+    expect(tool).toMatchObject({ stdout: '{"a":[1]}\n', stderr: "" });
     const tests = await run(["-m", "unittest", "-v"]);
     expect(tests).toMatchObject({ exitCode: 1, stdout: "" });
     expect(tests.stderr).toContain("AssertionError: 1 != 2");

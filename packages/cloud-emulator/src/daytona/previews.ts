@@ -109,7 +109,7 @@ export async function forward(exchange: Exchange, { toolbox, port, path }: Targe
 /** Hands an upgrade on likewise. */
 export async function forwardUpgrade(upgrade: Upgrade, { toolbox, port, path }: Target): Promise<void> {
   const connection = await connect(toolbox, port);
-  toolbox.hold(upgrade.socket);
+  toolbox.holdSocket(upgrade.socket);
   upgrade.record.status = 101;
   proxyUpgrade(upgrade.request, upgrade.socket, upgrade.head, connection, path);
 }

@@ -8,7 +8,9 @@ import { createdSandbox, sandboxDetail } from "./models.js";
 import type { E2BSandbox } from "./sandbox.js";
 import type { Sandboxes, Snapshot } from "./sandboxes.js";
 
-const defaultConnectSeconds = 300;
+/** How long a sandbox lives when nothing is said, in seconds: as the newer paths have it, and the older. */
+const newerDefault = 300;
+const olderDefault = 15;
 
 /** E2B's control API over the sandboxes of one emulator. */
 export class ControlApi {
@@ -21,8 +23,8 @@ export class ControlApi {
     this.#keys = keys;
     this.#routes = new RouteTable({
       "GET /health": (exchange) => exchange.bytes(200, Buffer.from("Health check successful")),
-      "POST /v2/sandboxes": (exchange) => this.#create(exchange, true),
-      "POST /sandboxes": (exchange) => this.#create(exchange, false),
+      "POST /v2/sandboxes": (exchange) => this.#create(exchange, { secure: true, timeout: newerDefault }),
+      "POST /sandboxes": (exchange) => this.#create(exchange, { secure: false, timeout: olderDefault }),
       "GET /v2/sandboxes": (exchange) => this.#list(exchange),
       "GET /sandboxes": (exchange) => this.#listRunning(exchange),
       "GET /sandboxes/:id": this.#on((exchange, sandbox) => exchange.json(200, sandboxDetail(sandbox))),
@@ -63,10 +65,10 @@ export class ControlApi {
     return (exchange, { id = "" }) => act(exchange, this.#sandboxes.find(id));
   }
 
-  async #create(exchange: Exchange, secure: boolean): Promise<void> {
-    const asked = await exchange.readJson<Api["NewSandbox"]>();
+  async #create(exchange: Exchange, defaults: { readonly secure: boolean; readonly timeout: number }): Promise<void> {
+    const asked = { ...defaults, ...(await exchange.readJson<Api["NewSandbox"]>()) };
     if (!asked.templateID) throw new HttpFailure(400, "templateID is missing");
-    const sandbox = await this.#sandboxes.create(asked, secure || asked.secure === true);
+    const sandbox = await this.#sandboxes.create(asked);
     await exchange.json(201, createdSandbox(sandbox));
   }
 
@@ -88,24 +90,22 @@ export class ControlApi {
   }
 
   async #timeout(exchange: Exchange, sandbox: E2BSandbox): Promise<void> {
-    const { timeout } = await exchange.readJson<{ timeout?: number }>();
-    const seconds = this.#sandboxes.checkTimeout(timeout);
-    if (seconds === undefined) throw new HttpFailure(400, "timeout is missing");
+    const { timeout = Number.NaN } = await exchange.readJson<{ timeout?: number }>();
     mustRun(sandbox, 404);
-    sandbox.setTimeout(seconds);
+    sandbox.setTimeout(this.#sandboxes.checkTimeout(timeout));
     await exchange.bytes(204, undefined);
   }
 
   async #refresh(exchange: Exchange, sandbox: E2BSandbox): Promise<void> {
-    const { duration } = await exchange.readJson<{ duration?: number }>();
+    const { duration = olderDefault } = await exchange.readJson<{ duration?: number }>();
     mustRun(sandbox, 404);
-    sandbox.extend(this.#sandboxes.checkTimeout(duration) ?? 15);
+    sandbox.extend(this.#sandboxes.checkTimeout(duration));
     await exchange.bytes(204, undefined);
   }
 
   async #connect(exchange: Exchange, sandbox: E2BSandbox): Promise<void> {
-    const { timeout, memory } = await exchange.readJson<Partial<Api["ConnectSandbox"]>>();
-    const seconds = this.#sandboxes.checkTimeout(timeout) ?? defaultConnectSeconds;
+    const { timeout = newerDefault, memory } = await exchange.readJson<Api["ConnectSandboxV2"]>();
+    const seconds = this.#sandboxes.checkTimeout(timeout);
     const resumes = sandbox.state === "paused";
     if (resumes) await sandbox.resume(memory !== false, seconds);
     else sandbox.extend(seconds);
@@ -113,9 +113,9 @@ export class ControlApi {
   }
 
   async #resume(exchange: Exchange, sandbox: E2BSandbox): Promise<void> {
-    const { timeout, memory } = await exchange.readJson<Api["ResumedSandbox"]>();
+    const { timeout = olderDefault, memory } = await exchange.readJson<Api["ResumedSandbox"]>();
     if (sandbox.state !== "paused") throw new HttpFailure(409, `sandbox ${sandbox.id} is already running`);
-    await sandbox.resume(memory !== false, this.#sandboxes.checkTimeout(timeout) ?? 15);
+    await sandbox.resume(memory !== false, this.#sandboxes.checkTimeout(timeout));
     await exchange.json(201, createdSandbox(sandbox));
   }
 
@@ -127,9 +127,9 @@ export class ControlApi {
   }
 
   async #fork(exchange: Exchange, sandbox: E2BSandbox): Promise<void> {
-    const { count = 1, timeout } = await exchange.readJson<Api["SandboxForkRequest"]>();
+    const { count = 1, timeout = olderDefault } = await exchange.readJson<Api["SandboxForkRequest"]>();
     mustRun(sandbox, 409);
-    const seconds = this.#sandboxes.checkTimeout(timeout) ?? 15;
+    const seconds = this.#sandboxes.checkTimeout(timeout);
     const home = await sandbox.box.save();
     const results: Api["SandboxForkResult"][] = [];
     for (let made = 0; made < count; made += 1) {

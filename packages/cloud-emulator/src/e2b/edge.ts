@@ -34,7 +34,7 @@ export class Edge {
     if (target.port === envdPort) return sandbox.envd.handle(exchange);
     letTrafficIn(sandbox, exchange.header("e2b-traffic-access-token"));
     const connection = await sandbox.box.connect(target.port);
-    if (!connection) throw new PortClosed(sandbox.id, target.port);
+    if (!connection) throw portClosed(target);
     await proxyRequest(exchange, connection);
   }
 
@@ -49,14 +49,13 @@ export class Edge {
       const sandbox = await this.#reach(target);
       letTrafficIn(sandbox, header("e2b-traffic-access-token"));
       const connection = await sandbox.box.connect(target.port);
-      if (!connection) throw new PortClosed(sandbox.id, target.port);
+      if (!connection) throw portClosed(target);
       sandbox.trackSocket(socket);
       record.status = 101;
       proxyUpgrade(request, socket, head, connection);
     } catch (error) {
       const status = error instanceof HttpFailure ? error.status : 502;
-      const body =
-        error instanceof SandboxGone || error instanceof PortClosed ? error.body : { message: messageOf(error) };
+      const body = error instanceof Unreachable ? error.body : { message: messageOf(error) };
       record.status = status;
       refuseUpgrade(socket, status, JSON.stringify(body), { "content-type": "application/json" });
     }
@@ -64,18 +63,17 @@ export class Edge {
 
   /** Answers for what {@link handle} threw. */
   async failed(exchange: Exchange, error: unknown): Promise<void> {
-    if (error instanceof PortClosed) return exchange.json(502, error.body);
-    if (error instanceof SandboxGone) return exchange.json(502, error.body);
+    if (error instanceof Unreachable) return exchange.json(502, error.body);
     const { status, message, headers } = error instanceof HttpFailure ? error : new HttpFailure(500, messageOf(error));
     await exchange.json(status, { code: status, message }, headers);
   }
 
-  /** @throws SandboxGone */
-  async #reach({ id }: Target): Promise<E2BSandbox> {
-    const sandbox = this.#sandboxes.get(id);
-    if (!sandbox) throw new SandboxGone(id);
+  /** @throws Unreachable when it does not run */
+  async #reach(target: Target): Promise<E2BSandbox> {
+    const sandbox = this.#sandboxes.get(target.id);
+    if (!sandbox) throw sandboxGone(target);
     if (sandbox.state === "paused" && sandbox.plan.autoResume) await sandbox.resume(true, sandbox.timeout);
-    if (sandbox.state !== "running") throw new SandboxGone(id);
+    if (sandbox.state !== "running") throw sandboxGone(target);
     return sandbox;
   }
 
@@ -100,20 +98,21 @@ function letTrafficIn(sandbox: E2BSandbox, token: string | undefined): void {
   throw new HttpFailure(403, "this sandbox takes only requests with a valid e2b-traffic-access-token");
 }
 
-class SandboxGone extends Error {
+/** The edge finds nobody to hand a request on to. */
+class Unreachable extends Error {
+  /** Of the answer, which is always a 502. */
   readonly body: unknown;
 
-  constructor(sandboxId: string) {
-    super(`sandbox ${sandboxId} was not found`);
-    this.body = { sandboxId, message: "The sandbox was not found", code: 502 };
+  constructor(sandboxId: string, message: string, port?: number) {
+    super(message);
+    this.body = { sandboxId, message, ...(port !== undefined && { port }), code: 502 };
   }
 }
 
-class PortClosed extends Error {
-  readonly body: unknown;
+function portClosed({ id, port }: Target): Unreachable {
+  return new Unreachable(id, "The sandbox is running but port is not open", port);
+}
 
-  constructor(sandboxId: string, port: number) {
-    super(`port ${port} of sandbox ${sandboxId} is closed`);
-    this.body = { sandboxId, message: "The sandbox is running but port is not open", port, code: 502 };
-  }
+function sandboxGone({ id }: Target): Unreachable {
+  return new Unreachable(id, "The sandbox was not found");
 }

@@ -58,7 +58,7 @@ export class E2BSandbox {
     this.sequence = sequence;
     this.plan = plan;
     this.startedAt = plan.clock.now();
-    this.endAt = this.startedAt;
+    this.endAt = this.startedAt + timeout * 1000;
     this.timeout = timeout;
     this.network = plan.network;
     this.allowInternetAccess = plan.allowInternetAccess;
@@ -66,7 +66,7 @@ export class E2BSandbox {
     this.trafficToken = plan.network?.allowPublicTraffic === false ? randomBytes(32).toString("hex") : undefined;
     this.#expired = expired;
     this.envd = new Envd(this);
-    this.setTimeout(timeout);
+    this.#endAt(this.endAt);
   }
 
   get box(): EmulatedBox {

@@ -59,8 +59,8 @@ export class Sandboxes {
   }
 
   /** @throws HttpFailure as E2B refuses: 400, 404 for the template, 429 for the quota */
-  async create(asked: Api["NewSandbox"], secure: boolean): Promise<E2BSandbox> {
-    const timeout = this.checkTimeout(asked.timeout) ?? 15;
+  async create(asked: Api["NewSandbox"] & { readonly timeout: number }): Promise<E2BSandbox> {
+    const timeout = this.checkTimeout(asked.timeout);
     refuseUnknown(asked);
     const snapshot = this.#snapshot(asked.templateID);
     const template = snapshot?.plan.machine ?? { ...this.#options.machine, ...this.#template(asked.templateID) };
@@ -73,7 +73,7 @@ export class Sandboxes {
         templateID: snapshot?.id ?? asked.templateID,
         metadata: asked.metadata ?? {},
         envVars: { ...snapshot?.plan.envVars, ...asked.envVars },
-        secure,
+        secure: asked.secure ?? false,
         network: asked.network,
         allowInternetAccess: asked.allow_internet_access,
         onTimeout: asked.autoPause ? "pause" : "kill",
@@ -110,8 +110,7 @@ export class Sandboxes {
   }
 
   /** @throws HttpFailure 400 */
-  checkTimeout(seconds: number | undefined): number | undefined {
-    if (seconds === undefined) return undefined;
+  checkTimeout(seconds: number): number {
     const most = this.#options.maxTimeoutSeconds ?? defaultMaxTimeoutSeconds;
     if (!Number.isInteger(seconds) || seconds < 0) throw new HttpFailure(400, "Timeout must be a number of seconds");
     if (seconds > most) throw new HttpFailure(400, `Timeout cannot be greater than ${most / 3600} hours`);

@@ -93,6 +93,16 @@ describe("a fault", () => {
 });
 
 describe("a sandbox that is stopped or deleted under a client's feet", () => {
+  it("breaks off what runs", async () => {
+    const short = await cloud.daytona.create();
+    const running = short.process.executeCommand("touch begun; sleep 60");
+    const broken = expect(running).rejects.toThrow(DaytonaConnectionError);
+    await short.process.executeCommand("until [ -e begun ]; do sleep 0.05; done");
+    await short.stop();
+    await broken;
+    await short.delete();
+  });
+
   it("breaks its terminals", async () => {
     const short = await cloud.daytona.create();
     const first = await short.process.createPty({ id: "a", onData: () => undefined });

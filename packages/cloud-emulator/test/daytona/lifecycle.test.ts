@@ -94,6 +94,14 @@ describe("a sandbox", () => {
     await expect(cloud.daytona.create({ image: built })).rejects.toThrow(/build_failed.*Dockerfile/);
   });
 
+  it("is refused with what this emulator does not have, by name", async () => {
+    const refused = { user: "somebody", outboundProxyUrl: "http://127.0.0.1:1", networkBlockAll: true };
+    for (const [option, value] of Object.entries(refused)) {
+      const error = await cloud.daytona.create({ [option]: value }).catch((reason) => reason);
+      expect(error).toMatchObject({ statusCode: 501, source: "DAYTONA_API", code: "NOT_IMPLEMENTED" });
+    }
+  });
+
   it("tells what it uses, and where it works", async () => {
     const sandbox = await cloud.daytona.create();
     expect((await sandbox.getMetricsLatest()).memTotal).toBeGreaterThan(0);

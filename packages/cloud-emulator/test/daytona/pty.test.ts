@@ -78,6 +78,12 @@ describe("a terminal", () => {
     await pty.kill();
   });
 
+  it("is not opened in a directory that is missing, and leaves the name free", async () => {
+    const options = { id: "nowhere", cwd: "no/where", onData: () => undefined };
+    await expect(sandbox.process.createPty(options)).rejects.toThrow(/no\/where/);
+    await expect(sandbox.process.createPty(options)).rejects.toThrow(/no\/where/);
+  });
+
   it("leaves alive, when it is killed, what has left its group", async () => {
     const { pty } = await open();
     await pty.sendInput("setsid sh -c 'echo $$ >daemon; exec sleep 60 >/dev/null 2>&1 </dev/null' &\n");
@@ -88,7 +94,7 @@ describe("a terminal", () => {
     expect(check.result).toBe("alive\n");
   });
 
-  it("carries 30 MB each way, byte for byte, in raw mode", { timeout: 60_000 }, async () => {
+  it("carries 30 MB each way, byte for byte, in raw mode", { timeout: 180_000 }, async () => {
     const data = randomBytes(30 * 1024 * 1024);
     const { pty, screen } = await open();
     await pty.sendInput(`stty raw -echo; echo RE''ADY; head -c ${data.length} | tee in.bin; exit\n`);

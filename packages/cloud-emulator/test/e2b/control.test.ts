@@ -1,5 +1,6 @@
 import { E2B } from "e2b";
 import { afterEach, describe, expect, it } from "vitest";
+import { Clock } from "../../src/index.js";
 import { type Cloud, startCloud } from "./emulator.js";
 
 let cloud: Cloud;
@@ -15,8 +16,8 @@ async function api(path: string, init: RequestInit = {}): Promise<{ status: numb
 
 describe("the life of a sandbox of the emulated E2B", () => {
   it("ends at its time, which can be moved", async () => {
-    cloud = await startCloud();
-    const { clock } = cloud.emulator;
+    const clock = new Clock({ stopped: true });
+    cloud = await startCloud({ clock });
     const sandbox = await cloud.client.Sandbox.create({ timeoutMs: 60_000 });
     await clock.advance(59_000);
     expect(await sandbox.isRunning()).toBe(true);
@@ -43,6 +44,13 @@ describe("the life of a sandbox of the emulated E2B", () => {
       name: "TimeoutError",
       message: expect.stringContaining("killed or reached its end of life"),
     });
+  });
+
+  it("is five minutes when nothing is said", async () => {
+    cloud = await startCloud();
+    const sandbox = await cloud.client.Sandbox.create();
+    const { startedAt, endAt } = await sandbox.getInfo();
+    expect(endAt.getTime() - startedAt.getTime()).toBe(300_000);
   });
 
   it("is not taken beyond the longest", async () => {
@@ -179,6 +187,15 @@ describe("the control API of the emulated E2B", () => {
     const list = await fetch(`${url}/process.Process/List`, { method: "POST", headers, body: "{}" });
     expect(list.status).toBe(401);
     expect((await fetch(`${url}/health`, { headers })).status).toBe(204);
+  });
+
+  it("takes a key no more once that has expired", async () => {
+    const apiKeys = ["e2b_soon_over"];
+    cloud = await startCloud({ apiKeys });
+    const sandbox = await cloud.client.Sandbox.create();
+    apiKeys.pop();
+    await expect(sandbox.getInfo()).rejects.toMatchObject({ name: "AuthenticationError" });
+    expect((await sandbox.commands.run("echo still")).stdout).toBe("still\n");
   });
 
   it("stops at the quota, where paused ones do not count", async () => {

@@ -27,7 +27,7 @@ const startTimeoutMs = 30_000;
 /** What a provider knows of the box that its channel leads to. */
 export interface AgentSessionOptions {
   readonly ref: SandboxRef;
-  /** What the box may be able to do. Kernels, terminal and tree kill are narrowed to what its agent finds there. */
+  /** What the box may be able to do. Kernels, terminal, tree kill and git are narrowed to what its agent finds there. */
   readonly capabilities: Capabilities;
   /** Default `binary`; `text` for channels that are not exact. */
   readonly framing?: Framing | undefined;
@@ -269,6 +269,7 @@ function narrowed(upper: Capabilities, ready: AgentReady, info: AgentInfo): Capa
       ...features,
       ...Object.fromEntries(kernels),
       "kernel.interrupt": when(hasKernel, features["kernel.interrupt"]),
+      git: when(info.programs.includes("git"), features.git),
       "exec.pty": when(ready.pty, features["exec.pty"]),
       "exec.killTree": features["exec.killTree"] && ready.killTree,
     },

@@ -38,6 +38,7 @@ const ready: z.ZodType<AgentReady> = z.object({
 const info: z.ZodType<AgentInfo> = z.object({
   shells: names,
   interpreters: names,
+  programs: names,
   expiresAt: time.nullable(),
 });
 

@@ -203,6 +203,8 @@ export interface AgentInfo {
   /** Found in the PATH of programs now: of `sh bash`, of `python3 node`. */
   readonly shells: readonly string[];
   readonly interpreters: readonly string[];
+  /** Likewise, of what features need: of `git`. */
+  readonly programs: readonly string[];
   /** Milliseconds since the epoch; null without `ttlMs` and `idleMs`. */
   readonly expiresAt: number | null;
 }

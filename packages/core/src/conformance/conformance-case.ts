@@ -42,7 +42,7 @@ export interface ConformanceContext {
   created(): number;
   /** The argument list of a probe program, in the language that the box has. */
   program(name: ProgramName, ...args: readonly string[]): string[];
-  /** A relative path below a directory of the case's own; the directory itself without a name. It exists. */
+  /** A relative path below the case's own directory, there for one that needs `files`; without a name, that directory. */
   path(name?: string): string;
   /** A word that nothing else in this run uses. */
   unique(word: string): string;

@@ -24,7 +24,8 @@ export class ConformanceRun implements AsyncDisposable {
   readonly provider: Provider;
   readonly #skip: Readonly<Record<string, string>>;
   readonly #timeouts: ConformanceTimeouts;
-  #shared: { readonly sandbox: Sandbox; readonly box: Box } | undefined;
+  #shared: Sandbox | undefined;
+  #box: Box | undefined;
   #names = 0;
 
   constructor(provider: Provider, skip: Readonly<Record<string, string>> = {}, timeouts: ConformanceTimeouts = {}) {
@@ -42,7 +43,8 @@ export class ConformanceRun implements AsyncDisposable {
     };
     const skipReason = this.#skip[id];
     try {
-      const { sandbox, box } = await this.#ready();
+      const sandbox = await this.#ready();
+      const box = needsBox(subject) ? await this.#findBox(sandbox) : new Map();
       const missing = inapplicable(subject, sandbox.capabilities, box);
       if (missing !== undefined && skipReason !== undefined) throw staleSkip(id, missing);
       if (missing !== undefined) return result({ outcome: "not-applicable", reason: missing });
@@ -56,7 +58,7 @@ export class ConformanceRun implements AsyncDisposable {
 
   /** What a sandbox made without options can do. */
   async capabilities(): Promise<Capabilities> {
-    return (await this.#ready()).sandbox.capabilities;
+    return (await this.#ready()).capabilities;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -80,7 +82,7 @@ export class ConformanceRun implements AsyncDisposable {
       failures.push(error);
     };
     try {
-      const context = await this.#context(tracked, sandbox, box);
+      const context = await this.#context(tracked, subject, sandbox, box);
       await withoutStrayErrors(() => within(limitMs, subject.id, subject.run(context)));
     } catch (error) {
       note(error);
@@ -92,12 +94,17 @@ export class ConformanceRun implements AsyncDisposable {
     if (failures.length === 1) throw failures[0];
   }
 
-  async #context(tracked: TrackedProvider, shared: Sandbox, box: Box): Promise<ConformanceContext> {
+  async #context(
+    tracked: TrackedProvider,
+    subject: ConformanceCase,
+    shared: Sandbox,
+    box: Box,
+  ): Promise<ConformanceContext> {
     const { provider } = tracked;
     this.#names += 1;
     const number = this.#names;
     const directory = `conformance/${number}`;
-    if (shared.capabilities.features.files) await shared.files.mkdir(directory);
+    if (subject.needs.includes("files")) await shared.files.mkdir(directory);
     return {
       provider,
       capabilities: shared.capabilities,
@@ -111,20 +118,27 @@ export class ConformanceRun implements AsyncDisposable {
     };
   }
 
-  async #ready(): Promise<{ readonly sandbox: Sandbox; readonly box: Box }> {
-    if (!this.#shared) {
-      const sandbox = await createSandbox(this.provider);
-      this.#shared = { sandbox, box: new Map() };
-      this.#shared = { sandbox, box: await findTraits(sandbox) };
-    }
+  async #ready(): Promise<Sandbox> {
+    this.#shared ??= await createSandbox(this.provider);
     return this.#shared;
+  }
+
+  /** Of every shared sandbox the same: they are made alike. */
+  async #findBox(sandbox: Sandbox): Promise<Box> {
+    this.#box ??= await findTraits(sandbox);
+    return this.#box;
   }
 
   async #dropShared(): Promise<void> {
     const shared = this.#shared;
     this.#shared = undefined;
-    await shared?.sandbox.destroy();
+    await shared?.destroy();
   }
+}
+
+/** Asking the interpreters takes longer than many a case that runs none. */
+function needsBox({ programs = [], traits = [] }: ConformanceCase): boolean {
+  return programs.length > 0 || traits.length > 0;
 }
 
 /** Asks each interpreter that the box says it has. */

@@ -34,7 +34,7 @@ class Impostor {
       startedAt: Date.now(),
     };
     this.say(frameType.response, 0, 0, json({ ok: ready }));
-    const info = { shells: ["sh"], interpreters: ["python3"], expiresAt: null };
+    const info = { shells: ["sh"], interpreters: ["python3"], programs: [], expiresAt: null };
     this.say(frameType.response, 1, 0, json({ ok: info }));
   }
 

@@ -21,10 +21,11 @@ const groups = [
   "resources",
   "network",
   "packages",
+  "git",
 ];
 
 /** Features whose proof needs what no provider has yet. */
-const withoutCases: readonly Feature[] = ["files.watch", "git", "resources.cpu"];
+const withoutCases: readonly Feature[] = ["files.watch", "resources.cpu"];
 
 const duplicates = (values: readonly string[]) => values.filter((value, index) => values.indexOf(value) !== index);
 

@@ -13,6 +13,8 @@ import { ProgramMarks } from "./program-marks.js";
 
 /** Programs that are being started at one time; engines have stalled with more. */
 const startsAtOneTime = 8;
+/** Found like an interpreter, and told as a feature. */
+const git = "git";
 const shells: ReadonlySet<string> = new Set(["sh", "bash", "zsh", "fish"]);
 
 /** First program of a box without an agent: lives as long as somebody holds its input. Needs nothing but a shell. */
@@ -66,7 +68,7 @@ export async function openPlainSession(
   return {
     ref: { provider: providerName, id: record.id },
     workdir: record.workdir,
-    capabilities: plainCapabilities(box),
+    capabilities: plainCapabilities(box, found.includes(git)),
     files,
     closed,
     native: { container: engine.container(container), dockerode: engine.dockerode },
@@ -86,7 +88,7 @@ export async function openPlainSession(
       return processes.get(id) ?? null;
     },
     async info() {
-      const interpreters = found.filter((name) => !shells.has(name));
+      const interpreters = found.filter((name) => !shells.has(name) && name !== git);
       const ref = { provider: providerName, id: record.id };
       return { ref, ...(await infoOf(box)), shells: found.filter((name) => shells.has(name)), interpreters };
     },
@@ -114,8 +116,8 @@ async function lookAround(place: ExecPlace, signal: AbortSignal | undefined): Pr
   );
 }
 
-/** What an agent would give and the engine does not. */
-function plainCapabilities({ capabilities: { isolation, features, limits } }: Box) {
+/** Less what an agent would give and the engine does not, and what the image lacks. */
+function plainCapabilities({ capabilities: { isolation, features, limits } }: Box, hasGit: boolean) {
   return capabilities({
     isolation,
     limits,
@@ -128,6 +130,7 @@ function plainCapabilities({ capabilities: { isolation, features, limits } }: Bo
       "kernel.javascript": false,
       "kernel.bash": false,
       "kernel.interrupt": false,
+      git: hasGit && features.git,
     },
   });
 }

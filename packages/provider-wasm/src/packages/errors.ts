@@ -11,8 +11,13 @@ export function packageError(code: ErrorCode, name: string, reason: string, caus
   });
 }
 
+const withoutHost = "check the network of this machine, or name a mirror or a directory (packages.wheelDir)";
+
 /** A download for a package that failed. */
 export function downloadFailure(name: string, error: DownloadError): SandboxError {
+  if (error.status === undefined && error.cause !== undefined) {
+    return packageError("UNAVAILABLE", name, `${error.message}: ${withoutHost}`, error);
+  }
   if (error.status !== 401 && error.status !== 403) return packageError("UNAVAILABLE", name, error.message, error);
   const reason = `${error.message}: check name and password in the address (packages.indexUrl, or PIP_INDEX_URL)`;
   return packageError("AUTH", name, reason, error);

@@ -86,7 +86,7 @@ export class Offers {
     const note = notAsked === undefined ? "" : ` (${notAsked})`;
     const texts = named(demands.map(describeDemand), "; ");
     if (!found.some(({ known }) => known)) {
-      const asked = sources.map(({ description }) => description).join(", ");
+      const asked = [...new Set(sources.map(({ description }) => description))].join(", ");
       const where = asked === "" ? "there is no place to get it from" : `there is no such package in ${asked}`;
       return packageError("INVALID", name, `${where}${note} (${texts})`);
     }

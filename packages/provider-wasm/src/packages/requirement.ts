@@ -26,6 +26,9 @@ export function normalizeName(name: string): string {
 export function parseRequirement(text: string): Requirement {
   const written = text.trim();
   if (written.length > longestRequirement) throw new SyntaxError(`"${brief(written)}" is too long`);
+  if (/^(?:[a-z]+\+?[a-z]*:|\.{0,2}\/)|^[^@]*\.(?:whl|tar\.gz)$/i.test(written)) {
+    throw new SyntaxError(`"${brief(written)}": packages come by name, not from files or addresses`);
+  }
   const match = /^([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)\s*(?:\[([^\]]*)\])?\s*([^;]*)(?:;(.*))?$/is.exec(written);
   if (!match) throw new SyntaxError(`"${brief(written)}" names no package`);
   const [, name = "", extras = "", conditions = "", marker] = match;

@@ -152,6 +152,9 @@ describe("what cannot be installed is refused with its name and the reason:", ()
   it("what is no requirement, before anything is asked", async () => {
     const before = index.requests.length;
     expect(await refused(["leaf", "=="])).toMatch(/^INVALID package "==": .*names no package/);
+    for (const place of ["git+https://example.com/leaf", "./leaf-1.0-py3-none-any.whl", "https://example.com/leaf"]) {
+      expect(await refused([place])).toMatch(/packages come by name, not from files or addresses/);
+    }
     expect(await refused(["leaf @ https://example.com/leaf.whl"])).toMatch(/^INVALID package "leaf": .*not by address/);
     expect(index.requests.length).toBe(before);
   });

@@ -23,6 +23,9 @@ const changing: ReadonlySet<SandboxState> = new Set<SandboxState>([
 /** What the organisation of every key is called. */
 export const organizationId = "0b5f3c1e-5f0e-4d1e-9a53-7a0a7b6f2d11";
 
+/** Who all sandboxes say that they work as. */
+export const defaultUser = "daytona";
+
 /** Minutes, as the API counts them. */
 export interface Intervals {
   autoStop: number;
@@ -94,7 +97,7 @@ export class CloudSandbox {
       state: this.state,
       desiredState: this.desired,
       snapshot: this.snapshot,
-      user: request.user ?? "daytona",
+      user: defaultUser,
       errorReason: this.errorReason,
       recoverable: false,
       public: this.isPublic,

@@ -3,6 +3,7 @@ import type { CreateOptions } from "@sandkit/core";
 import { networkOption } from "../../network-wish.js";
 import { apiFailure } from "../api-failure.js";
 import type { DaytonaOptions } from "../options.js";
+import { defaultUser } from "./cloud-sandbox.js";
 import type { Snapshots } from "./snapshots.js";
 
 /** Snapshots that every organisation has. */
@@ -53,6 +54,9 @@ export function networkOf(
 function refuseWhatIsMissing(request: CreateSandbox): void {
   for (const option of missing) {
     if (request[option]) throw apiFailure(501, `this emulator has no "${option}": leave it out`);
+  }
+  if (request.user && request.user !== defaultUser) {
+    throw apiFailure(501, `this emulator has no users but its own: leave "user" out`);
   }
   if (request.volumes?.length) throw apiFailure(501, 'this emulator has no "volumes": leave them out');
   if (request.secrets?.length) throw apiFailure(501, 'this emulator has no "secrets": leave them out');

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { Match, ReplaceRequest, ReplaceResult, FileInfo as WireFileInfo } from "@daytona/toolbox-api-client";
-import type { FileInfo } from "@sandkit/core";
+import { type FileInfo, messageOf } from "@sandkit/core";
 import type { EmulatedBox } from "../../emulated-box.js";
 import { daemonFailure } from "../api-failure.js";
 import { run } from "./run.js";
@@ -94,7 +94,7 @@ export async function replaceInFiles(box: EmulatedBox, request: ReplaceRequest):
       );
       results.push({ file, success: true });
     } catch (error) {
-      results.push({ file, success: false, error: error instanceof Error ? error.message : String(error) });
+      results.push({ file, success: false, error: messageOf(error) });
     }
   }
   return results;

@@ -22,6 +22,11 @@ interface Client {
   readonly exitControl: boolean;
 }
 
+interface Exit {
+  readonly exitCode: number;
+  readonly exitReason: string | undefined;
+}
+
 /** Input taken from a client that the program has not read, in bytes; above it the client has to wait. */
 const inputBacklogBytes = 1024 * 1024;
 
@@ -37,6 +42,7 @@ export class Pty {
   #setOver: () => void = () => undefined;
   #size: { columns: number; rows: number };
   #shell: Promise<BoxProcess> | undefined;
+  #exit: Exit | undefined;
 
   constructor(box: EmulatedBox, request: PtyRequest, backlogBytes: number) {
     this.#box = box;
@@ -58,7 +64,10 @@ export class Pty {
 
   /** Starts the shell, if none runs yet. @throws BoxStartError when it cannot be started */
   async start(): Promise<BoxProcess> {
-    this.#shell ??= this.#spawn();
+    this.#shell ??= this.#spawn().catch((error) => {
+      this.#setOver();
+      throw error;
+    });
     return this.#shell;
   }
 
@@ -68,8 +77,11 @@ export class Pty {
     const { socket } = client;
     socket.on("close", () => this.#clients.delete(client));
     this.#type(shell, socket);
-    await sendFrame(socket, JSON.stringify({ type: "control", status: "connected" }));
+    socket.resume();
+    const told = sendFrame(socket, JSON.stringify({ type: "control", status: "connected" }));
     this.#clients.add(client);
+    if (this.#exit) await this.#tellExit(client, this.#exit);
+    await told;
   }
 
   async resize(columns: number, rows: number): Promise<void> {
@@ -93,7 +105,10 @@ export class Pty {
       stdin: true,
       pty: this.#size,
     });
-    this.#show(shell).finally(this.#setOver);
+    this.#show(shell)
+      // The machine is gone: all that its clients can be told is the end of their connections.
+      .catch(() => this.#cut())
+      .finally(this.#setOver);
     return shell;
   }
 
@@ -103,11 +118,17 @@ export class Pty {
       await Promise.all([...this.#clients].map((client) => this.#send(client, bytes)));
     }
     const end = await shell.exited;
-    const exit = { exitCode: exitCodeOf(end), exitReason: end.signal ? `signal: ${end.signal}` : undefined };
-    for (const { socket, exitControl } of this.#clients) {
-      if (exitControl) await sendFrame(socket, JSON.stringify({ type: "control", status: "exited", ...exit }));
-      socket.close(1000, JSON.stringify(exit));
-    }
+    this.#exit = { exitCode: exitCodeOf(end), exitReason: end.signal ? `signal: ${end.signal}` : undefined };
+    for (const client of this.#clients) await this.#tellExit(client, this.#exit);
+  }
+
+  async #tellExit({ socket, exitControl }: Client, exit: Exit): Promise<void> {
+    if (exitControl) await sendFrame(socket, JSON.stringify({ type: "control", status: "exited", ...exit }));
+    socket.close(1000, JSON.stringify(exit));
+  }
+
+  #cut(): void {
+    for (const { socket } of this.#clients) socket.terminate();
   }
 
   async #send({ socket }: Client, bytes: Uint8Array): Promise<void> {

@@ -3,6 +3,7 @@ import type { Handler, RouteParameters } from "../../http/route-table.js";
 import { fileRoutes } from "./file-routes.js";
 import { gitRoutes } from "./git-routes.js";
 import { infoRoutes } from "./info-routes.js";
+import { interpreterRoutes } from "./interpreter-routes.js";
 import { processRoutes } from "./process-routes.js";
 import type { Toolbox } from "./toolbox.js";
 
@@ -11,6 +12,7 @@ export type ToolboxHandler = (toolbox: Toolbox, exchange: Exchange, parameters: 
 
 const routes: Readonly<Record<string, ToolboxHandler>> = {
   ...processRoutes,
+  ...interpreterRoutes,
   ...fileRoutes,
   ...gitRoutes,
   ...infoRoutes,
@@ -24,8 +26,14 @@ export function toolboxRoutes(
   const wrap =
     (handler: ToolboxHandler): Handler =>
     async (exchange, parameters) => {
-      const answer = await handler(reach(parameters.id ?? "", exchange), exchange, parameters);
-      if (!exchange.started) await exchange.json(200, answer);
+      const toolbox = reach(parameters.id ?? "", exchange);
+      const release = toolbox.hold(exchange);
+      try {
+        const answer = await handler(toolbox, exchange, parameters);
+        if (!exchange.started) await exchange.json(200, answer);
+      } finally {
+        release();
+      }
     };
   return Object.fromEntries(
     Object.entries(routes).map(([pattern, handler]) => {

@@ -4,8 +4,13 @@ import type { UpdateEnvRequest } from "@daytona/toolbox-api-client";
 import type { EmulatedBox } from "../../emulated-box.js";
 import { daemonFailure } from "../api-failure.js";
 import type { DaytonaQuirks } from "../quirks.js";
+import { Interpreter } from "./interpreter.js";
 import { Pty, type PtyRequest } from "./pty.js";
 import { Session } from "./session.js";
+
+interface Breakable {
+  destroy(): unknown;
+}
 
 /** The program in a sandbox that answers for it: what it has started, and what everything that it starts gets. */
 export class Toolbox {
@@ -13,8 +18,9 @@ export class Toolbox {
   readonly quirks: DaytonaQuirks;
   readonly sessions = new Map<string, Session>();
   readonly ptys = new Map<string, Pty>();
+  readonly interpreters = new Map<string, Interpreter>();
   readonly #env: Map<string, string>;
-  readonly #sockets = new Set<Duplex>();
+  readonly #held = new Set<Breakable>();
 
   constructor(box: EmulatedBox, env: Readonly<Record<string, string>>, quirks: DaytonaQuirks) {
     this.box = box;
@@ -84,15 +90,27 @@ export class Toolbox {
     return pty;
   }
 
-  /** Remembers a connection that ends with the machine. */
-  hold(socket: Duplex): void {
-    this.#sockets.add(socket);
-    socket.on("close", () => this.#sockets.delete(socket));
+  /** Starts a Python that keeps its state. */
+  async createInterpreter(id: string, cwd: string): Promise<Interpreter> {
+    const interpreter = await Interpreter.start(this.box, id, cwd, this.env());
+    this.interpreters.set(id, interpreter);
+    return interpreter;
+  }
+
+  /** Remembers what has to break off when the machine stops, until it is released. */
+  hold(connection: Breakable): () => void {
+    this.#held.add(connection);
+    return () => this.#held.delete(connection);
+  }
+
+  /** Remembers a connection until it is closed. */
+  holdSocket(socket: Duplex): void {
+    socket.on("close", this.hold(socket));
   }
 
   /** Whether somebody is connected. */
   get isConnected(): boolean {
-    return this.#sockets.size > 0;
+    return this.#held.size > 0;
   }
 
   /** Breaks all connections, and forgets all that was started: the machine stops. */
@@ -100,11 +118,12 @@ export class Toolbox {
     this.cut();
     this.sessions.clear();
     this.ptys.clear();
+    this.interpreters.clear();
     await this.box.killAll();
   }
 
   /** Breaks all connections. */
   cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const connection of this.#held) connection.destroy();
   }
 }

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
+import { messageOf } from "@sandkit/core";
 import type { WebSocket } from "ws";
 import { refuseUpgrade, type Upgrade } from "../../http/listen.js";
 import { daemonFailure, failureBody, toApiFailure } from "../api-failure.js";
+import { interpret } from "./interpreter-socket.js";
 import { commandOf, ptyRequest } from "./process-routes.js";
 import type { Toolbox } from "./toolbox.js";
 import { acceptWebSocket, offeredProtocols, sendFrame } from "./web-socket.js";
@@ -14,11 +16,12 @@ const routes: readonly (readonly [RegExp, (toolbox: Toolbox, upgrade: Upgrade, n
   [/^\/process\/pty\/create-connect$/, createPty],
   [/^\/process\/pty\/([^/]+)\/connect$/, connectPty],
   [/^\/process\/session\/([^/]+)\/command\/([^/]+)\/logs$/, followLogs],
+  [/^\/process\/interpreter\/execute$/, interpret],
 ];
 
 /** Answers a WebSocket to the program in a sandbox; `path` is what stands after the sandbox's id. */
 export async function upgradeToolbox(toolbox: Toolbox, upgrade: Upgrade, path: string): Promise<void> {
-  toolbox.hold(upgrade.socket);
+  toolbox.holdSocket(upgrade.socket);
   try {
     for (const [pattern, answer] of routes) {
       const match = pattern.exec(path);
@@ -55,7 +58,8 @@ async function withPty(upgrade: Upgrade, find: () => ReturnType<Toolbox["pty"]>)
   try {
     await find().attach({ socket, exitControl: offeredProtocols(upgrade).includes(exitControl) });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
+    socket.resume();
     await sendFrame(socket, JSON.stringify({ type: "control", status: "error", error: message }));
     socket.close(1008, JSON.stringify({ error: message }).slice(0, 120));
   }
@@ -67,6 +71,7 @@ async function followLogs(toolbox: Toolbox, upgrade: Upgrade, [session = "", id 
   const socket = await acceptWebSocket(upgrade);
   const gone = new AbortController();
   socket.on("close", () => gone.abort());
+  socket.resume();
   const { logFrameBytes, logCloseDelayMs } = toolbox.quirks;
   for await (const frame of command.log.frames(logFrameBytes, gone.signal)) await sendFrame(socket, frame);
   await setTimeout(logCloseDelayMs);

@@ -9,12 +9,13 @@ const server = new WebSocketServer({
   handleProtocols: (offered) => [...offered][0] ?? false,
 });
 
-/** Completes the handshake of a WebSocket. */
+/** Completes the handshake of a WebSocket, which says nothing until it is resumed: nothing it says is missed. */
 export function acceptWebSocket({ request, socket, head }: Upgrade): Promise<WebSocket> {
   return new Promise((resolve) => {
     server.handleUpgrade(request, socket, head, (webSocket) => {
       // Whoever uses it hears of the close that follows.
       webSocket.on("error", () => webSocket.terminate());
+      webSocket.pause();
       resolve(webSocket);
     });
   });

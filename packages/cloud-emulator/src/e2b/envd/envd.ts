@@ -57,11 +57,13 @@ export class Envd {
     };
   }
 
-  /** @throws HttpFailure 401, 404 */
+  /** @throws HttpFailure 401, 404, 501 */
   async handle(exchange: Exchange): Promise<void> {
     if (exchange.method === "GET" && exchange.path === "/health") return exchange.bytes(204, undefined);
     const answer = this.#answers[`${exchange.method} ${exchange.path}`];
-    if (!answer) throw new HttpFailure(404, `${exchange.method} ${exchange.path} is not emulated`);
+    // 404 is what Connect's clients take for a method that is not there.
+    const missing = exchange.path.includes(".") ? 404 : 501;
+    if (!answer) throw new HttpFailure(missing, `${exchange.method} ${exchange.path} is not emulated`);
     // Files have a way of their own to be let in: a signature in the address.
     if (exchange.path !== "/files" || !exchange.query.has("signature")) this.#authenticate(exchange);
     await answer(exchange);

@@ -47,6 +47,7 @@ const callsFor: Readonly<Partial<Record<Feature, Ask>>> = {
   pause: ({ shared }) => shared.pause(),
   snapshot: ({ shared }) => shared.snapshot(),
   fork: ({ shared }) => shared.fork(),
+  git: ({ shared }) => shared.git.status(),
   attach: ({ shared, attach }) => attach(shared.ref),
   list: async ({ provider }) => {
     for await (const info of provider.list()) throw new Error(`it listed ${info.ref.id}`);

@@ -11,6 +11,8 @@ import { errorCases } from "./errors.js";
 import { execCases } from "./exec.js";
 import { fileNameCases } from "./file-names.js";
 import { fileCases } from "./files.js";
+import { gitCases } from "./git.js";
+import { gitServerCases } from "./git-server.js";
 import { identityCases } from "./identity.js";
 import { kernelCases } from "./kernel.js";
 import { kernelControlCases } from "./kernel-control.js";
@@ -66,4 +68,6 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...resourceCases,
   ...networkCases,
   ...packageCases,
+  ...gitCases,
+  ...gitServerCases,
 ];

@@ -2,7 +2,7 @@ import { existing, find } from "./files.js";
 import { readFileSync } from "./fs.js";
 import { host } from "./host.js";
 import { handOver } from "./last-statement.js";
-import { builtinName, packageExport, packageType, readPackage, unknownBuiltin } from "./packages.js";
+import { builtinName, describeMissing, packageExport, packageType, readPackage, unknownBuiltin } from "./packages.js";
 import { dirname, extname, resolve } from "./path.js";
 import { fileUrl, fileUrlPath } from "./url.js";
 
@@ -207,7 +207,8 @@ export class Modules {
     this.#cache[path] = module;
     const extension = extname(path);
     if (extension === ".node" || extension === ".ts") {
-      throw new Error(`${path}: this sandbox's JavaScript cannot load ${extension} files`);
+      const next = extension === ".ts" ? ": run it as a cell of TypeScript, or by `sandkit run`" : "";
+      throw new Error(`${path}: this sandbox's JavaScript cannot load ${extension} files${next}`);
     }
     const code = String(readFileSync(path, "utf8"));
     let value: unknown;
@@ -333,9 +334,6 @@ function namedExport(namespace: Record<string, unknown>, name: string, specifier
 function notFound(specifier: string, from: string | undefined, kind: Kind = "require"): Error {
   const where = from === undefined ? "" : ` from ${from}`;
   const code = kind === "import" ? "ERR_MODULE_NOT_FOUND" : "MODULE_NOT_FOUND";
-  const help =
-    from !== undefined && /^[@\w]/.test(specifier)
-      ? " (there are no packages here but those in node_modules of the sandbox)"
-      : "";
+  const help = from !== undefined && /^[@\w]/.test(specifier) ? ` (${describeMissing(specifier)})` : "";
   return Object.assign(new Error(`Cannot find module '${specifier}'${where}${help}`), { code });
 }

@@ -21,6 +21,20 @@ const absent: Readonly<Record<string, string>> = {
   worker_threads: "threads",
 };
 
+/** Further ones that are not there; a package of the sandbox may have their name. */
+const others =
+  "async_hooks constants crypto diagnostics_channel dns/promises domain inspector punycode querystring repl";
+const further = new Set(
+  `${others} stream stream/promises string_decoder sys test trace_events tty v8 vm wasi zlib`.split(" "),
+);
+
+/** What to tell of a name that leads to no package. */
+export function describeMissing(name: string): string {
+  if (name === "crypto") return "of Node's there are getRandomValues and randomUUID, by the global crypto";
+  if (further.has(name)) return "QuickJS has only a part of Node in this sandbox";
+  return "there are no packages here but those in node_modules of the sandbox";
+}
+
 /** The name of a module that the interpreter brings along, without its scheme. */
 export function builtinName(specifier: string, known: ReadonlyMap<string, unknown>): string | undefined {
   const name = specifier.startsWith("node:") ? specifier.slice("node:".length) : specifier;
@@ -31,10 +45,13 @@ export function builtinName(specifier: string, known: ReadonlyMap<string, unknow
 
 /** Says why a module of Node is not there. */
 export function unknownBuiltin(specifier: string): Error {
-  const lacks = absent[specifier.replace(/^node:/, "")];
+  const name = specifier.replace(/^node:/, "");
+  const lacks = absent[name];
   const reason =
     lacks === undefined
-      ? "QuickJS has only a part of Node"
+      ? name === "crypto"
+        ? describeMissing(name)
+        : "QuickJS has only a part of Node"
       : `there are no ${lacks === "network" ? "connections, and HTTP goes through fetch" : lacks}`;
   const error = new Error(`No such built-in module: ${specifier}: ${reason} in this sandbox`);
   return Object.assign(error, { code: "ERR_UNKNOWN_BUILTIN_MODULE" });

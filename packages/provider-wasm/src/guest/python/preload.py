@@ -2,7 +2,7 @@
 
 import abc, argparse, array, ast, asyncio, base64, bisect, calendar, collections, concurrent.futures, contextlib  # noqa: E401, F401
 import copy, csv, dataclasses, datetime, decimal, difflib, enum, fnmatch, fractions, functools, gc, glob, gzip  # noqa: E401, F401
-import hashlib, heapq, html, importlib, importlib.metadata, importlib.util, inspect, io, itertools, json, json.tool  # noqa: E401, F401
+import hashlib, heapq, html, importlib, importlib.metadata, importlib.util, inspect, io, itertools, json  # noqa: E401, F401
 import linecache, logging, math, numbers, operator, os, pathlib, pickle, platform, pprint, queue, random, re  # noqa: E401, F401
 import runpy, secrets, shlex, shutil, signal, sqlite3, statistics, string, struct, subprocess, sys, tempfile  # noqa: E401, F401
 import textwrap, threading, time, timeit, traceback, types, typing, unittest, unittest.mock, urllib.parse, uuid  # noqa: E401, F401

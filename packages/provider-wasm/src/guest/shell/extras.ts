@@ -1,7 +1,10 @@
+import { env, printenv } from "./environment.js";
+import { ls } from "./ls.js";
 import { mktemp } from "./mktemp.js";
 import type { Run } from "./nested.js";
 import { readOptions } from "./read-options.js";
 import { realpath } from "./realpath.js";
+import { rm } from "./rm.js";
 import { shellCommand } from "./scripts.js";
 import { timeout } from "./timeout.js";
 import { xargs } from "./xargs.js";
@@ -28,6 +31,10 @@ const systemNames = {
 export const extras: Readonly<Record<string, Run>> = {
   bash: shellCommand("bash"),
   sh: shellCommand("sh"),
+  env,
+  ls,
+  printenv,
+  rm,
   timeout,
   xargs,
   mktemp,

@@ -4,6 +4,7 @@ import { guard, lockErrors, seal } from "../seal.js";
 import { bytesOf, installGlobals } from "../shims.js";
 import { AbortController, AbortSignal } from "./abort.js";
 import { Buffer } from "./buffer.js";
+import { digest } from "./digest.js";
 
 /** Argument of the function that the script of this realm is. */
 declare const hostApi: ShellHost;
@@ -25,4 +26,5 @@ export const host: ShellHost = {
 lockErrors();
 export const { fire } = installGlobals(host);
 Object.assign(globalThis, { AbortController, AbortSignal, Buffer });
+Object.assign(crypto, { subtle: { digest } });
 Object.assign(performance, { timeOrigin: Date.now() - performance.now() });

@@ -2,7 +2,9 @@
 import type { ExecResult, ScriptNode, SimpleCommandNode, StatementNode, WordNode } from "just-bash";
 import { letOut, noRoutes, type RoutedState, redirect, routesOf, within } from "./routes.js";
 
+export { expandGlob } from "./glob.js";
 export { letOut } from "./routes.js";
+export { escapeAt } from "./tr-escapes.js";
 
 /** The state of a script of just-bash, as far as it is used here. */
 export interface ShellState extends RoutedState {
@@ -12,6 +14,19 @@ export interface ShellState extends RoutedState {
   /** Cancels it. */
   readonly signal?: AbortSignal | undefined;
   readonly env: Map<string, string>;
+}
+
+/**
+ * What a script exports to its programs, as a part of its state. just-bash gives a nested one variables and forgets
+ * which of them were exported.
+ */
+export function exportedIn(
+  { exportedVars }: { readonly exportedVars?: ReadonlySet<string> },
+  { exported, env = {} }: { readonly exported?: readonly string[]; readonly env?: Readonly<Record<string, string>> },
+  depth: number,
+): { readonly exportedVars?: Set<string> } {
+  if (exported) return { exportedVars: new Set(exported) };
+  return depth === 0 ? {} : { exportedVars: new Set([...(exportedVars ?? []), ...Object.keys(env)]) };
 }
 
 interface Context {

@@ -18,6 +18,8 @@ export const limits: NonNullable<BashOptions["executionLimits"]> = {
   maxWorkUnits: unbounded,
   maxGlobOperations: unbounded,
   maxInputBytes: unbounded,
+  // `seq` makes all of its lines before it writes one: what ends it is the length of its output.
+  maxArrayElements: 16 * mebibyte,
   maxExecutionTimeMs: Number.POSITIVE_INFINITY,
   // A command that `timeout` ends is waited for, however long its program takes.
   maxExtensionCleanupTimeMs: 2 ** 31 - 1,

@@ -16,7 +16,17 @@ interface OwnShell {
 type NestedOptions = Parameters<NonNullable<ResolvedCommandContext["exec"]>>[1] & {
   readonly rawScript?: boolean;
   readonly routes?: Routes;
+  /** Names of the variables that programs are given. */
+  readonly exported?: readonly string[];
 };
+
+interface OwnEnvironment {
+  /** What programs are given, in place of what the shell has exported. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Variables that every shell has, whatever it is given. */
+const variables = ["IFS", "OPTIND", "OSTYPE", "MACHTYPE", "HOSTTYPE", "HOSTNAME", "SHELLOPTS", "BASHOPTS"];
 
 export function stateOf(context: ResolvedCommandContext): ShellState {
   return shellOf(context).state;
@@ -26,21 +36,29 @@ export function stateOf(context: ResolvedCommandContext): ShellState {
 export function runScript(
   context: ResolvedCommandContext,
   text: string,
-  options: Pick<NestedOptions, "args" | "env" | "stdin" | "signal"> = {},
+  options: Pick<NestedOptions, "args" | "env" | "stdin" | "signal"> & OwnEnvironment = {},
 ): Promise<ExecResult> {
   const shell = shellOf(context);
   const { signal } = shell.state;
+  const environment = options.environment ?? context.exportedEnv ?? {};
   const all: NestedOptions = {
     ...(signal && { signal }),
     ...options,
     cwd: context.cwd,
-    env: { ...context.exportedEnv, ...options.env },
+    env: { ...ownVariables(context), ...environment, ...options.env },
+    // Nothing else of the shell that runs it: what is not exported is for itself alone.
+    replaceEnv: true,
+    exported: Object.keys(environment),
     rawScript: true,
     routes: routesOf(shell.state),
   };
   return options.stdin === undefined
     ? shell.execWithInput(text, all)
     : shell.exec(text, { ...all, stdinKind: "bytes" });
+}
+
+function ownVariables({ env }: ResolvedCommandContext): Record<string, string> {
+  return Object.fromEntries(variables.map((name) => [name, env.get(name) ?? ""]));
 }
 
 function shellOf(context: ResolvedCommandContext): OwnShell {
@@ -51,7 +69,7 @@ function shellOf(context: ResolvedCommandContext): OwnShell {
 export function runCommand(
   context: ResolvedCommandContext,
   [name = "", ...args]: readonly string[],
-  options: Pick<NestedOptions, "stdin" | "signal"> = {},
+  options: Pick<NestedOptions, "stdin" | "signal"> & OwnEnvironment = {},
 ): Promise<ExecResult> {
   return runScript(context, quote(name), { ...options, args });
 }

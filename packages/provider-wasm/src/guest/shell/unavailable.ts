@@ -13,6 +13,7 @@ export const unavailable: Readonly<Record<string, string>> = {
   ...all(noPrograms, "git", "docker", "make", "cmake", "gcc", "g++", "cc", "clang", "go", "cargo", "rustc"),
   ...all(noPrograms, "java", "javac", "ruby", "perl", "php", "npm", "npx", "yarn", "pnpm", "deno", "bun", "tsc"),
   ...all(noPrograms, "vi", "vim", "nano", "emacs", "less", "more", "man", "dd", "xz", "sqlite3"),
+  ...all("use python3, or jq for JSON", "yq", "xan"),
   tar: "use python3 -m tarfile (-c, -l, -e)",
   ...all("use python3 -m zipfile (-c, -l, -e)", "zip", "unzip"),
   ...all("use pip", "uv", "pipx", "poetry", "conda"),

@@ -229,6 +229,7 @@ export class Agent {
     return {
       shells: ["sh", "bash"].filter(has),
       interpreters: ["python3", "node"].filter(has),
+      programs: ["git"].filter(has),
       expiresAt: this.#lifetime.expiresAt,
     };
   }

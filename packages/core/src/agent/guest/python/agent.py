@@ -33,7 +33,7 @@ FIRST_LEASE_SECONDS = 300
 # How long the last words may take.
 FAREWELL_SECONDS = 0.5
 SPARE_SECONDS = 0.003
-SHELLS, INTERPRETERS = ("sh", "bash"), ("python3", "node")
+SHELLS, INTERPRETERS, PROGRAMS = ("sh", "bash"), ("python3", "node"), ("git",)
 
 
 class Agent:
@@ -102,7 +102,12 @@ class Agent:
 
         ends = [end for end in (self.ends_at, self.idle_end()) if end is not None]
         expires = int((time.time() + min(ends) - time.monotonic()) * 1000) if ends else None
-        return {"shells": found(SHELLS), "interpreters": found(INTERPRETERS), "expiresAt": expires}
+        return {
+            "shells": found(SHELLS),
+            "interpreters": found(INTERPRETERS),
+            "programs": found(PROGRAMS),
+            "expiresAt": expires,
+        }
 
     def code(self):
         if self.compiled is None:
