@@ -78,6 +78,8 @@ export { Pool, type PoolOptions } from "./pool.js";
 export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
 export { defaultLeaseMs, Lease, type LeaseOptions } from "./remote/lease.js";
+export type { RemoteSessionOptions } from "./remote/open-agent.js";
+export { type PausedBox, PausedSession } from "./remote/paused-session.js";
 export {
   decodeRecord,
   encodeRecord,
@@ -88,7 +90,7 @@ export {
   type SandboxRecord,
 } from "./remote/record.js";
 export type { BulkFiles, RemoteBox } from "./remote/remote-box.js";
-export { type RemoteSession, type RemoteSessionOptions, remoteSession } from "./remote/remote-session.js";
+export { type RemoteSession, remoteSession } from "./remote/remote-session.js";
 export { type NamedBox, settleName } from "./remote/settle-name.js";
 export type { Terminal, TerminalConnection } from "./remote/terminal.js";
 export { exitStatus } from "./result.js";

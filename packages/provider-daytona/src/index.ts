@@ -1,1 +1,2 @@
-export {};
+export { type DaytonaNative, type DaytonaOptions, optionsSchema } from "./options.js";
+export { daytona, daytona as createProvider } from "./provider.js";

@@ -144,6 +144,11 @@ export class AgentSession implements ProviderSession {
     this.#options = options;
   }
 
+  /** Why the agent is of no more use: `EXPIRED` when it has ended by its lifetime. Undefined while it is. */
+  get failure(): SandboxError | undefined {
+    return this.#connection.failure;
+  }
+
   async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
     if (options.user !== undefined) requireFeature(this.#self, "exec.user", 'option "user"');
     if (options.pty !== undefined) requireFeature(this.#self, "exec.pty", 'option "pty"');
@@ -207,11 +212,6 @@ export class AgentSession implements ProviderSession {
   /** Tells the agent that the box is in use, by a way that does not lead through it. */
   touch(): void {
     if (!this.#connection.failure) this.#connection.touch();
-  }
-
-  /** Why the agent is of no more use; undefined while it is. */
-  get failure(): SandboxError | undefined {
-    return this.#connection.failure;
   }
 
   /** Leaves the box to itself: a detached one lives on for a lease. What waits is told the reason. */

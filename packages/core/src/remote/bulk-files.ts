@@ -1,12 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { posix } from "node:path";
+import { settlesWithin } from "../deadline.js";
 import { SandboxError } from "../errors.js";
 import type { FileInfo, ProviderFiles, ProviderSession, ReadOptions, WriteOptions } from "../provider.js";
 import type { BulkFiles } from "./remote-box.js";
 
+/** Pieces that come later than this after one another come slowly. */
+const soonMs = 100;
+const touchMs = 500;
+
 /** The session of the agent, as far as it is needed here. */
 export type AgentBox = Pick<ProviderSession, "files" | "spawn" | "ref"> & {
-  /** Each piece of a file that the agent does not see is use of the box. */
+  /** What the agent does not see of a file is use of the box too. */
   touch(): void;
 };
 
@@ -39,10 +44,11 @@ export async function readBulk(
 /** Fails where the vendor's stream ends before the file does. */
 function expecting({ path, size }: FileInfo, box: AgentBox): TransformStream<Uint8Array, Uint8Array> {
   let count = 0;
+  const touch = touching(box);
   return new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       count += chunk.byteLength;
-      box.touch();
+      touch();
       controller.enqueue(chunk);
     },
     flush() {
@@ -50,6 +56,17 @@ function expecting({ path, size }: FileInfo, box: AgentBox): TransformStream<Uin
         throw cutOff("files.read", `${JSON.stringify(path)} after ${count} of ${size} bytes`, box.ref.provider);
     },
   });
+}
+
+/** Tells the agent now and then that the box is in use. */
+function touching(box: AgentBox): () => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return () => {
+    const now = performance.now();
+    if (now - last < touchMs) return;
+    last = now;
+    box.touch();
+  };
 }
 
 /**
@@ -64,7 +81,7 @@ export async function writeBulk(
   options: WriteOptions,
 ): Promise<void> {
   if (options.mode !== "truncate" || options.ifModifiedAt) return box.files.write(path, data, options);
-  const { size, whole } = await begin(watched(data, box), bulk.fromBytes, options.signal);
+  const { size, whole } = await begin(data, bulk.fromBytes, options.signal);
   if (size < bulk.fromBytes) return box.files.write(path, whole, options);
   const old = await found(box.files, path);
   if (old && old.type !== "file") return box.files.write(path, whole, options);
@@ -80,9 +97,11 @@ async function upload(
 ): Promise<void> {
   const beside = posix.join(posix.dirname(path), `.sandkit-${randomUUID()}`);
   let size = 0;
+  const touch = touching(box);
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       size += chunk.byteLength;
+      touch();
       controller.enqueue(chunk);
     },
   });
@@ -116,31 +135,30 @@ async function changeMode(box: AgentBox, path: string, permissions: number): Pro
   });
 }
 
-/** The same stream; each piece of it is use of the box. */
-function watched(data: ReadableStream<Uint8Array>, box: AgentBox): ReadableStream<Uint8Array> {
-  const touching = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      box.touch();
-      controller.enqueue(chunk);
-    },
-  });
-  return data.pipeThrough(touching);
-}
-
-/** Takes so much of a stream that it is known whether it is large; `whole` still gives all of it. */
+/**
+ * Takes so much of a stream that it is known whether it is large; `whole` still gives all of it. One that comes slowly
+ * is not waited for: a shorter way gains it nothing, and nobody has told the agent yet that it is at work.
+ */
 async function begin(data: ReadableStream<Uint8Array>, enough: number, signal: AbortSignal | undefined) {
   const reader = data.getReader();
   const pieces: Uint8Array[] = [];
+  let waiting: ReturnType<typeof reader.read> | undefined;
   let size = 0;
   let ended = false;
+  const next = () => {
+    waiting ??= reader.read();
+    waiting.catch(() => undefined);
+    return waiting;
+  };
   const onAbort = () => {
     reader.cancel(signal?.reason).catch(() => undefined);
   };
   signal?.addEventListener("abort", onAbort, { once: true });
   try {
     signal?.throwIfAborted();
-    while (size < enough && !ended) {
-      const { done, value } = await reader.read();
+    while (size < enough && !ended && (await settlesWithin(next(), soonMs))) {
+      const { done, value } = await next();
+      waiting = undefined;
       ended = done;
       if (value) pieces.push(value);
       size += value?.byteLength ?? 0;
@@ -157,7 +175,8 @@ async function begin(data: ReadableStream<Uint8Array>, enough: number, signal: A
           controller.enqueue(piece);
           return;
         }
-        const { done, value } = await reader.read();
+        const { done, value } = await next();
+        waiting = undefined;
         if (done) controller.close();
         else controller.enqueue(value);
       },

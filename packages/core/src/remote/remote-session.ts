@@ -1,6 +1,4 @@
-import { createHash } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
-import { type AgentSession, agentSession } from "../agent/agent-session.js";
+import type { AgentSession } from "../agent/agent-session.js";
 import type { Capabilities } from "../capabilities.js";
 import { type Deferred, deferred } from "../deferred.js";
 import { SandboxError } from "../errors.js";
@@ -16,34 +14,10 @@ import type {
   SnapshotInfo,
   SpawnOptions,
 } from "../provider.js";
-import { defaultLeaseMs, Lease } from "./lease.js";
-import { Link } from "./link.js";
+import { Lease } from "./lease.js";
+import { type OpenedAgent, type OpenOptions, openAgent, type RemoteSessionOptions } from "./open-agent.js";
 import type { RemoteBox } from "./remote-box.js";
 import { remoteFiles } from "./remote-files.js";
-import { type LinkStart, startLink } from "./start-link.js";
-import type { Terminal } from "./terminal.js";
-
-const startMs = 30_000;
-const startAttempts = 3;
-const retryMs = 200;
-/** How long what runs in an attached box outlives the link to it. */
-const attachedLeaseMs = 2_000;
-
-/** How a session over a remote box lives. */
-export interface RemoteSessionOptions {
-  /** Whether this program has just made the box, with its first lease, or found it. */
-  readonly origin: SandboxInfo["origin"];
-  /** The user's end of the box, from now. */
-  readonly ttlMs?: number | undefined;
-  readonly idleMs?: number | undefined;
-  /** Default 5 minutes; renewed through `box.extend` every third of it. */
-  readonly leaseMs?: number | undefined;
-  /** What runs in the box outlives this client by a lease; otherwise it ends a minute after the client, at the latest. */
-  readonly detached?: boolean | undefined;
-  /** False: a box without an agent that lives is over, by its user's end or its owner's, and is `NOT_FOUND`. */
-  readonly startAgent?: boolean | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /**
  * The whole session of a vendor's machine, over a terminal of it: a link to the guest agent, which is started when none
@@ -52,87 +26,10 @@ export interface RemoteSessionOptions {
  * `signal.reason`. The box is left as it is.
  */
 export async function remoteSession(box: RemoteBox, options: RemoteSessionOptions): Promise<RemoteSession> {
+  let session: RemoteSession | undefined;
   const opened = await openAgent(box, options, { ttlMs: options.ttlMs, onPaused: () => session?.foundPaused() });
-  const session: RemoteSession = new RemoteSession(box, options, opened);
+  session = new RemoteSession(box, options, opened);
   return session;
-}
-
-interface Opened {
-  readonly agent: AgentSession;
-  readonly link: Link;
-}
-
-interface OpenOptions {
-  readonly ttlMs: number | undefined;
-  readonly onPaused: () => void;
-}
-
-async function openAgent(box: RemoteBox, options: RemoteSessionOptions, open: OpenOptions): Promise<Opened> {
-  const { terminal, start } = await startOnce(box, options);
-  const isPaused = async () => (await box.info()).state === "paused";
-  const link = new Link(terminal, start, { isPaused, onPaused: open.onPaused });
-  const { cwd, home } = start.place;
-  const agent = await agentSession(link, {
-    ref: box.ref,
-    capabilities: box.capabilities,
-    workdir: box.workdir ?? (cwd === "/" ? home : cwd),
-    env: box.env,
-    directories: box.directories,
-    ttlMs: open.ttlMs,
-    idleMs: options.idleMs,
-    leaseMs: options.detached ? (options.leaseMs ?? defaultLeaseMs) : attachedLeaseMs,
-    signal: options.signal,
-    info: () => box.info(),
-    explainLoss: box.explainLoss && (async () => box.explainLoss?.()),
-    destroy: () => box.destroy(),
-    native: box.native,
-  });
-  return { agent, link };
-}
-
-/** A start cannot be resumed: one that broke is made again, on a new terminal. */
-async function startOnce(
-  box: RemoteBox,
-  { signal, startAgent }: RemoteSessionOptions,
-): Promise<{ readonly terminal: Terminal; readonly start: LinkStart }> {
-  for (let attempt = 1; ; attempt += 1) {
-    const terminal = box.terminal();
-    const limit = AbortSignal.timeout(startMs);
-    try {
-      const start = await startLink(terminal, {
-        provider: box.ref.provider,
-        sandboxId: box.ref.id,
-        agent: agentName(box.ref),
-        user: box.user,
-        startAgent,
-        signal: signal ? AbortSignal.any([signal, limit]) : limit,
-      });
-      return { terminal, start };
-    } catch (error) {
-      // What is left on it ends with the box, or by itself.
-      await terminal.end().catch(() => undefined);
-      signal?.throwIfAborted();
-      if (attempt === startAttempts || !mayPass(error, limit)) throw late(error, limit, box.ref);
-      await pause(attempt * retryMs, undefined, { signal });
-    }
-  }
-}
-
-function mayPass(error: unknown, limit: AbortSignal): boolean {
-  if (limit.aborted) return false;
-  return !(error instanceof SandboxError) || error.code === "UNAVAILABLE" || error.code === "TRANSPORT";
-}
-
-function late(error: unknown, limit: AbortSignal, { provider, id }: SandboxRef): unknown {
-  if (!limit.aborted || error !== limit.reason) return error;
-  const message = `no shell answered on the terminal of sandbox ${id} within ${startMs / 1000} s`;
-  return new SandboxError("UNAVAILABLE", message, { provider, sandboxId: id, operation: "create", cause: error });
-}
-
-/** One for each box: on some backends several share a machine, and a copy of a box is another one. */
-function agentName({ provider, id }: SandboxRef): string {
-  const digest = createHash("sha256").update(`${provider}\0${id}`).digest("hex").slice(0, 32);
-  return `sandkit-agent-${digest}`;
 }
 
 /** A session over a remote box. */
@@ -150,14 +47,15 @@ export class RemoteSession implements ProviderSession {
   readonly #box: RemoteBox;
   readonly #options: RemoteSessionOptions;
   readonly #lease: Lease;
-  #opened: Opened;
+  #opened: OpenedAgent;
   #paused = false;
   #destroying: Promise<void> | undefined;
-  /** Rejects when somebody else has paused the box. */
-  #standstill: Deferred<never> = deferred<never>();
+  #resuming: Promise<void> | undefined;
+  /** What waits for the agent, to be told when somebody else has paused the box. */
+  readonly #waiting = new Set<Deferred<never>>();
 
   /** For `remoteSession` alone. */
-  constructor(box: RemoteBox, options: RemoteSessionOptions, opened: Opened) {
+  constructor(box: RemoteBox, options: RemoteSessionOptions, opened: OpenedAgent) {
     this.ref = box.ref;
     this.workdir = opened.agent.workdir;
     this.capabilities = opened.agent.capabilities;
@@ -176,10 +74,16 @@ export class RemoteSession implements ProviderSession {
     if (box.port) this.port = (...args) => this.#require(box.port, "port")(...args);
     if (how) {
       this.pause = () => this.#pause(how);
-      this.resume = () => this.#resume(how);
+      this.resume = () => {
+        this.#resuming ??= this.#resume(how).finally(() => {
+          this.#resuming = undefined;
+        });
+        return this.#resuming;
+      };
     }
-    if (box.snapshot) this.snapshot = (...args) => this.#still(() => this.#require(box.snapshot, "snapshot")(...args));
-    if (box.fork) this.fork = (...args) => this.#still(() => this.#require(box.fork, "fork")(...args));
+    if (box.snapshot)
+      this.snapshot = (...args) => this.#still("snapshot", () => this.#require(box.snapshot, "snapshot")(...args));
+    if (box.fork) this.fork = (...args) => this.#still("fork", () => this.#require(box.fork, "fork")(...args));
     this.#watch();
   }
 
@@ -234,7 +138,12 @@ export class RemoteSession implements ProviderSession {
   foundPaused(): void {
     this.#paused = true;
     this.#lease.stop();
-    this.#standstill.reject(this.#unavailable("was paused by somebody else: call resume() first"));
+    const reason = this.#unavailable("was paused by somebody else: call resume() first");
+    for (const call of this.#waiting) call.reject(reason);
+    if (this.#box.pause?.keeps !== "files") return;
+    const lost = this.#lost("was paused by somebody else, which ended all that ran in it");
+    // Nothing of it is reached, so there is nothing to be closed.
+    this.#opened.agent.leave(lost).catch(() => undefined);
   }
 
   #use(operation: string): AgentSession {
@@ -249,13 +158,16 @@ export class RemoteSession implements ProviderSession {
     discard?: (late: Result) => Promise<void>,
   ): Promise<Result> {
     const agent = this.#use(operation);
-    const standstill = this.#standstill.promise;
+    const standstill = deferred<never>();
+    this.#waiting.add(standstill);
     const working = work(agent);
     try {
-      return await Promise.race([working, standstill]);
+      return await Promise.race([working, standstill.promise]);
     } catch (error) {
       if (this.#paused) working.then((late) => discard?.(late)).catch(() => undefined);
       throw error;
+    } finally {
+      this.#waiting.delete(standstill);
     }
   }
 
@@ -266,7 +178,8 @@ export class RemoteSession implements ProviderSession {
   }
 
   /** A vendor may have the box stand still while it is copied, which breaks connections: that is no pause. */
-  async #still<Result>(copy: () => Promise<Result>): Promise<Result> {
+  async #still<Result>(operation: string, copy: () => Promise<Result>): Promise<Result> {
+    this.#use(operation);
     const { link } = this.#opened;
     await link.suspend();
     try {
@@ -300,7 +213,8 @@ export class RemoteSession implements ProviderSession {
     if (lives && link.stalled) throw this.#unavailable("was resumed but is not reached: try again", "resume");
     if (!lives) {
       await agent.leave(this.#lost("was paused, and what ran in it has ended"));
-      this.#opened = await openAgent(this.#box, this.#options, this.#openOptions);
+      const anew = { ...this.#options, startAgent: true, signal: undefined };
+      this.#opened = await openAgent(this.#box, anew, this.#openOptions);
       this.#watch();
     }
     this.#goOn();
@@ -308,7 +222,6 @@ export class RemoteSession implements ProviderSession {
 
   #goOn(): void {
     this.#paused = false;
-    this.#standstill = deferred<never>();
     if (this.#box.extend) this.#lease.start("now");
   }
 

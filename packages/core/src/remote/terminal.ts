@@ -8,7 +8,10 @@ export interface Terminal {
    * @throws SandboxError as the vendor's refusal fits; or `signal.reason`
    */
   open(signal: AbortSignal): Promise<TerminalConnection>;
-  /** Connects to the opened terminal again, after a connection broke; null only when its program is confirmed gone. */
+  /**
+   * Connects to the opened terminal again, after a connection broke; null only when its program is confirmed gone. It
+   * never wakes a box that is paused: it fails then.
+   */
   reconnect(signal: AbortSignal): Promise<TerminalConnection | null>;
   /** Ends the program of the terminal. Idempotent. */
   end(): Promise<void>;

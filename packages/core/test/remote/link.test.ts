@@ -31,9 +31,9 @@ function digest(bytes: Uint8Array): string {
 }
 
 /** A break after each so many bytes, a little different each time. */
-function drops(every: number, most: number): Faults {
+function drops(every: number, most: number, more = 5003): Faults {
   let count = 0;
-  return { dropAfterBytes: () => (++count > most ? Number.POSITIVE_INFINITY : every + ((count * 7919) % 5003)) };
+  return { dropAfterBytes: () => (++count > most ? Number.POSITIVE_INFINITY : every + ((count * 7919) % more)) };
 }
 
 /** What goes wrong while 30 MB go out, and the same come back. */
@@ -80,7 +80,7 @@ it("is exact when every byte comes alone", async () => {
 });
 
 it("loses no command and doubles none over 20 drops", { timeout: 120_000 }, async () => {
-  const { sandbox, terminal } = await open({ faults: drops(1_500, 20) });
+  const { sandbox, terminal } = await open({ faults: drops(700, 25, 600) });
   const codes = Array.from({ length: 150 }, (_, index) => index);
   const results: (number | null)[] = [];
   for (const code of codes) {

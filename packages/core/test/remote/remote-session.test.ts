@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -124,12 +124,48 @@ describe("two clients of one box", () => {
   });
 
   it("leave what runs in a detached one to the next", async () => {
-    const { box, session, sandbox } = await open(new LocalBox(), { detached: true });
-    await sandbox.exec("sleep 300 & echo $! > pid", {});
-    await sandbox.spawn("while :; do date > alive; sleep 0.1; done");
+    const { box, sandbox } = await open(new LocalBox(), { detached: true });
+    await sandbox.spawn("while sleep 0.1; do date +%s%N > alive; done");
+    await expect.poll(() => sandbox.files.readText("alive").catch(() => "")).not.toBe("");
     await box.lastTerminal.end();
-    await session.destroy().catch(() => undefined);
-    expect(box.state).toBe("gone");
+    const { sandbox: next } = await open(box, { detached: true, origin: "attached", startAgent: false });
+    const before = await next.files.readText("alive");
+    await expect.poll(() => next.files.readText("alive")).not.toBe(before);
+  });
+
+  it("are not given a new agent where the old one has ended, if that is asked", async () => {
+    const box = new LocalBox();
+    await expect(open(box, { origin: "attached", startAgent: false })).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)("a terminal that is root's", () => {
+  /** What other users may execute too. */
+  const systemOnly = { env: { PATH: "/usr/local/bin:/usr/bin:/bin" } };
+
+  it("has programs run as the user of the box, who cannot talk to the agent", async () => {
+    const root = await mkdtemp(join(tmpdir(), "sandkit-user-"));
+    await chmod(root, 0o777);
+    const box = Object.assign(new LocalBox(systemOnly), {
+      user: "nobody",
+      workdir: join(root, "work"),
+      directories: [],
+    });
+    const { session, sandbox } = await open(box);
+    const shown = await sandbox.exec("id -un; stat -c %U .; echo $USER");
+    expect(shown.stdout.text).toBe("nobody\nnobody\nnobody\n");
+    const intrude = `import socket
+client = socket.socket(socket.AF_UNIX)
+client.connect(b"\\0${agentNameOf(session)}")
+print(client.recv(100))`;
+    expect((await sandbox.exec(["/usr/bin/env", "python3", "-c", intrude])).stdout.text).toBe("b''\n");
+    await session.destroy();
+    await rm(root, { recursive: true });
+  });
+
+  it("refuses a user whom the box does not have", async () => {
+    const box = Object.assign(new LocalBox(), { user: "somebody-else" });
+    await expect(open(box)).rejects.toMatchObject({ message: expect.stringContaining("somebody-else") });
   });
 });
 
@@ -185,6 +221,20 @@ describe("a box that is paused", () => {
     await session.resume?.();
     expect(await sandbox.files.readText("kept")).toBe("yes");
     expect((await sandbox.exec("exit 7")).exitCode).toBe(7);
+  });
+
+  it("is found stopped by somebody else, and resumed with its files", async () => {
+    const box = pausable("files");
+    const { session, sandbox } = await open(box);
+    await sandbox.files.write("kept", "yes");
+    const running = sandbox.exec("sleep 60");
+    const lost = expect(running).rejects.toMatchObject({ code: "SANDBOX_LOST" });
+    await sleep(200);
+    await box.pause.pause();
+    await lost;
+    await expect.poll(() => sandbox.exec("true").catch((error) => error.code), { timeout: 20_000 }).toBe("UNAVAILABLE");
+    await session.resume?.();
+    expect(await sandbox.files.readText("kept")).toBe("yes");
   });
 
   it("is found paused by somebody else, and resumed", async () => {
@@ -261,6 +311,12 @@ describe("large files", () => {
     expect(calls).toEqual([]);
   });
 });
+
+/** As the session names the socket of its agent. */
+function agentNameOf({ ref }: RemoteSession): string {
+  const digest = createHash("sha256").update(`${ref.provider}\0${ref.id}`).digest("hex");
+  return `sandkit-agent-${digest.slice(0, 32)}`;
+}
 
 /** A box as a plain object, for a test that leaves something out of it. */
 function methodsOf(box: LocalBox) {

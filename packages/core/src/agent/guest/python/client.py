@@ -140,6 +140,7 @@ class Client:
             if number <= self.last_stream:
                 raise ProtocolError("stream %d was used before" % number)
             self.last_stream = number
+        # To ask how long it lives is no use of it.
         if request["op"] != "info":
             self.agent.touch()
         self.serve(number, request)

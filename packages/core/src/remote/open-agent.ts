@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { type AgentSession, agentSession } from "../agent/agent-session.js";
+import { SandboxError } from "../errors.js";
+import type { SandboxInfo, SandboxRef } from "../provider.js";
+import { defaultLeaseMs } from "./lease.js";
+import { Link } from "./link.js";
+import type { RemoteBox } from "./remote-box.js";
+import { type LinkStart, startLink } from "./start-link.js";
+import type { Terminal } from "./terminal.js";
+
+const startMs = 30_000;
+const startAttempts = 3;
+const retryMs = 200;
+/** How long what runs in an attached box outlives the link to it. */
+const attachedLeaseMs = 2_000;
+
+/** How a session over a remote box lives. */
+export interface RemoteSessionOptions {
+  /** Whether this program has just made the box, with its first lease, or found it. */
+  readonly origin: SandboxInfo["origin"];
+  /** The user's end of the box, from now. */
+  readonly ttlMs?: number | undefined;
+  readonly idleMs?: number | undefined;
+  /** Default 5 minutes; renewed through `box.extend` every third of it. */
+  readonly leaseMs?: number | undefined;
+  /** What runs in the box outlives this client by a lease; otherwise it ends a minute after the client, at the latest. */
+  readonly detached?: boolean | undefined;
+  /** False: a box without an agent that lives is over, by its user's end or its owner's, and is `NOT_FOUND`. */
+  readonly startAgent?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A box with its agent at work. */
+export interface OpenedAgent {
+  readonly agent: AgentSession;
+  readonly link: Link;
+}
+
+/** What is known only when an agent is opened. */
+export interface OpenOptions {
+  readonly ttlMs: number | undefined;
+  readonly onPaused: () => void;
+}
+
+/**
+ * Leads a link to the agent of a box, over a new terminal, and greets it.
+ * @throws SandboxError as `remoteSession` does
+ */
+export async function openAgent(
+  box: RemoteBox,
+  options: RemoteSessionOptions,
+  open: OpenOptions,
+): Promise<OpenedAgent> {
+  const { terminal, start } = await startOnce(box, options);
+  const isPaused = async () => (await box.info()).state === "paused";
+  const link = new Link(terminal, start, { isPaused, onPaused: open.onPaused });
+  const { cwd, home } = start.place;
+  const agent = await agentSession(link, {
+    ref: box.ref,
+    capabilities: box.capabilities,
+    workdir: box.workdir ?? (cwd === "/" ? home : cwd),
+    env: box.env,
+    directories: box.directories,
+    ttlMs: open.ttlMs,
+    idleMs: options.idleMs,
+    leaseMs: options.detached ? (options.leaseMs ?? defaultLeaseMs) : attachedLeaseMs,
+    signal: options.signal,
+    info: () => box.info(),
+    explainLoss: box.explainLoss && (async () => box.explainLoss?.()),
+    destroy: () => box.destroy(),
+    native: box.native,
+  });
+  return { agent, link };
+}
+
+/** A start cannot be resumed: one that broke is made again, on a new terminal. */
+async function startOnce(
+  box: RemoteBox,
+  { signal, startAgent }: RemoteSessionOptions,
+): Promise<{ readonly terminal: Terminal; readonly start: LinkStart }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const terminal = box.terminal();
+    const limit = AbortSignal.timeout(startMs);
+    try {
+      const start = await startLink(terminal, {
+        provider: box.ref.provider,
+        sandboxId: box.ref.id,
+        agent: agentName(box.ref),
+        user: box.user,
+        startAgent,
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      });
+      return { terminal, start };
+    } catch (error) {
+      // What is left on it ends with the box, or by itself.
+      await terminal.end().catch(() => undefined);
+      signal?.throwIfAborted();
+      if (attempt === startAttempts || !mayPass(error, limit)) throw late(error, limit, box.ref);
+      await pause(attempt * retryMs, undefined, { signal });
+    }
+  }
+}
+
+function mayPass(error: unknown, limit: AbortSignal): boolean {
+  if (limit.aborted) return false;
+  return !(error instanceof SandboxError) || error.code === "UNAVAILABLE" || error.code === "TRANSPORT";
+}
+
+function late(error: unknown, limit: AbortSignal, { provider, id }: SandboxRef): unknown {
+  if (!limit.aborted || error !== limit.reason) return error;
+  const message = `no shell answered on the terminal of sandbox ${id} within ${startMs / 1000} s`;
+  return new SandboxError("UNAVAILABLE", message, { provider, sandboxId: id, operation: "create", cause: error });
+}
+
+/** One for each box: on some backends several share a machine, and a copy of a box is another one. */
+function agentName({ provider, id }: SandboxRef): string {
+  const digest = createHash("sha256").update(`${provider}\0${id}`).digest("hex").slice(0, 32);
+  return `sandkit-agent-${digest}`;
+}

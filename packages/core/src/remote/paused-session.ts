@@ -1,0 +1,131 @@
+import type { Capabilities } from "../capabilities.js";
+import { SandboxError } from "../errors.js";
+import type {
+  KernelOptions,
+  PortInfo,
+  ProviderFiles,
+  ProviderKernel,
+  ProviderProcess,
+  ProviderSession,
+  SandboxInfo,
+  SandboxRef,
+  SnapshotInfo,
+  SpawnOptions,
+} from "../provider.js";
+
+/** What is known of a paused box without waking it. */
+export interface PausedBox {
+  readonly ref: SandboxRef;
+  readonly workdir: string;
+  readonly capabilities: Capabilities;
+  readonly native?: unknown;
+  info(): Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">>;
+  destroy(): Promise<void>;
+  /** Resumes it and connects to its agent. */
+  wake(): Promise<ProviderSession>;
+}
+
+/**
+ * A session of a box that was found paused: nobody pays for it because somebody looked. Until `resume`, all that needs
+ * it running is `UNAVAILABLE`.
+ */
+export class PausedSession implements ProviderSession {
+  readonly ref: SandboxRef;
+  readonly workdir: string;
+  readonly capabilities: Capabilities;
+  readonly files: ProviderFiles;
+  readonly #box: PausedBox;
+  #waking: Promise<ProviderSession> | undefined;
+  #awake: ProviderSession | undefined;
+
+  constructor(box: PausedBox) {
+    this.#box = box;
+    this.ref = box.ref;
+    this.workdir = box.workdir;
+    this.capabilities = box.capabilities;
+    this.files = filesOf((operation) => this.#need(operation).files);
+  }
+
+  get native(): unknown {
+    return (this.#awake ?? this.#box).native;
+  }
+
+  async resume(): Promise<void> {
+    if (this.#awake) return this.#awake.resume?.();
+    this.#waking ??= this.#box.wake();
+    try {
+      this.#awake = await this.#waking;
+    } finally {
+      this.#waking = undefined;
+    }
+  }
+
+  async pause(): Promise<void> {
+    await this.#awake?.pause?.();
+  }
+
+  async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
+    return this.#need("spawn").spawn(command, options);
+  }
+
+  async kernel(options: KernelOptions): Promise<ProviderKernel> {
+    return this.#member("kernel")(options);
+  }
+
+  async port(port: number, options?: { readonly waitMs?: number | undefined }): Promise<PortInfo> {
+    return this.#member("port")(port, options);
+  }
+
+  async snapshot(name?: string): Promise<SnapshotInfo> {
+    return this.#member("snapshot")(name);
+  }
+
+  async fork(count: number): Promise<ProviderSession[]> {
+    return this.#member("fork")(count);
+  }
+
+  async extend(ttlMs: number): Promise<void> {
+    return this.#member("extend")(ttlMs);
+  }
+
+  async info(): Promise<SandboxInfo> {
+    if (this.#awake) return this.#awake.info();
+    return { ...(await this.#box.info()), ref: this.ref, shells: [], interpreters: [] };
+  }
+
+  async destroy(): Promise<void> {
+    await (this.#awake ?? this.#box).destroy();
+  }
+
+  #need(operation: string): ProviderSession {
+    if (this.#awake) return this.#awake;
+    throw this.#refusal("UNAVAILABLE", "is paused: call resume() first", operation);
+  }
+
+  #member<Name extends "kernel" | "port" | "snapshot" | "fork" | "extend">(
+    name: Name,
+  ): NonNullable<ProviderSession[Name]> {
+    const session = this.#need(name);
+    const member = session[name];
+    if (!member) throw this.#refusal("UNSUPPORTED", `has no ${name}`, name);
+    return member.bind(session) as NonNullable<ProviderSession[Name]>;
+  }
+
+  #refusal(code: "UNAVAILABLE" | "UNSUPPORTED", what: string, operation: string): SandboxError {
+    const { provider, id } = this.ref;
+    return new SandboxError(code, `sandbox ${id} ${what}`, { provider, sandboxId: id, operation });
+  }
+}
+
+function filesOf(files: (operation: string) => ProviderFiles): ProviderFiles {
+  return {
+    read: async (...args) => files("files.read").read(...args),
+    write: async (...args) => files("files.write").write(...args),
+    list: async (...args) => files("files.list").list(...args),
+    stat: async (...args) => files("files.stat").stat(...args),
+    mkdir: async (...args) => files("files.mkdir").mkdir(...args),
+    move: async (...args) => files("files.move").move(...args),
+    remove: async (...args) => files("files.remove").remove(...args),
+    symlink: async (...args) => files("files.symlink").symlink?.(...args),
+  };
+}

@@ -1,0 +1,58 @@
+import { type Capabilities, capabilities, type Feature, type Support } from "@sandkit/core";
+
+/** What may differ between two sandboxes of Daytona. */
+export interface BoxKind {
+  /** Virtual machines are paused with their memory, and forked. */
+  readonly isVirtualMachine: boolean;
+  /** Resources are fixed by a snapshot, and chosen with an image. */
+  readonly hasImage: boolean;
+}
+
+/**
+ * What a sandbox of Daytona can do; kernels, terminal and tree kill are narrowed to what is found in it. Missing:
+ * `resources.pids` and `files.watch`, which Daytona has not, and a user of one's choice for a command.
+ */
+export function daytonaCapabilities({ isVirtualMachine, hasImage }: BoxKind): Capabilities {
+  const when = (holds: boolean): Support => (holds ? "native" : false);
+  const features: Partial<Record<Feature, Support>> = {
+    exec: "native",
+    "exec.argv": "native",
+    "exec.stdin": "native",
+    "exec.stderr": "native",
+    "exec.stream": "native",
+    "exec.killTree": "native",
+    "exec.pty": "native",
+    "process.background": "native",
+    files: "native",
+    "files.stream": "native",
+    "files.symlink": "native",
+    "kernel.python": "native",
+    "kernel.javascript": "native",
+    "kernel.bash": "native",
+    "kernel.interrupt": "native",
+    ports: "native",
+    "network.none": "native",
+    "network.allowlist": "native",
+    "network.full": "native",
+    "resources.memory": when(hasImage),
+    "resources.cpu": when(hasImage),
+    "resources.disk": when(hasImage),
+    "lifetime.ttl": "native",
+    "lifetime.idle": "native",
+    "lifetime.detached": "native",
+    packages: "emulated",
+    pause: "native",
+    snapshot: "native",
+    fork: when(isVirtualMachine),
+    attach: "native",
+    list: "native",
+  };
+  return capabilities({ isolation: isVirtualMachine ? "microvm" : "container", features });
+}
+
+/** What some sandbox of Daytona can do. */
+export const upperBound: Capabilities = {
+  ...daytonaCapabilities({ isVirtualMachine: true, hasImage: true }),
+  // Which of both it is, its snapshot decides: promised is the weaker one.
+  isolation: "container",
+};
