@@ -3,11 +3,14 @@ import type { Sandbox } from "e2b";
 import { believe } from "./believe.js";
 import type { E2BClient } from "./client.js";
 import { type CallContext, e2bError, providerName } from "./errors.js";
+import { tokenOf } from "./ports.js";
 
 /** Below this the agent is as fast, and its writes are exact about modes and times. */
 const fromBytes = 1024 * 1024;
 /** How long the network may stand still, in milliseconds; the user's own stream may take as long as it likes. */
 const stillMs = 60_000;
+/** An address is used at once. */
+const signedSeconds = 60;
 
 /** Whole files by envd's own interface, as streams. */
 export function bulkFiles(client: E2BClient, user: string, sandbox: () => Sandbox): BulkFiles {
@@ -20,13 +23,7 @@ export function bulkFiles(client: E2BClient, user: string, sandbox: () => Sandbo
     fromBytes,
     async read(path, signal) {
       try {
-        const stream = await sandbox().files.read(path, {
-          format: "stream",
-          user,
-          requestTimeoutMs: stillMs,
-          streamIdleTimeoutMs: stillMs,
-          ...(signal && { signal }),
-        });
+        const stream = await download(sandbox(), path, user, signal);
         return withErrors(stream, (reason) => (signal?.aborted ? signal.reason : failure(reason, "files.read", path)));
       } catch (reason) {
         signal?.throwIfAborted();
@@ -45,6 +42,53 @@ export function bulkFiles(client: E2BClient, user: string, sandbox: () => Sandbo
       }
     },
   };
+}
+
+/**
+ * A file by the address that the SDK signs. Its own `read` takes what is packed with gzip, as `fetch` asks for by
+ * itself, and that stands still for ever in Node 20 when there is much of it that does not pack.
+ */
+async function download(
+  sandbox: Sandbox,
+  path: string,
+  user: string,
+  signal: AbortSignal | undefined,
+): Promise<ReadableStream<Uint8Array>> {
+  const url = await sandbox.downloadUrl(path, { user, useSignatureExpiration: signedSeconds });
+  const still = new AbortController();
+  const stop = () => still.abort(new DOMException(`nothing came for ${stillMs / 1000} s`, "TimeoutError"));
+  const response = await withClock(stop, () =>
+    fetch(url, {
+      headers: { "accept-encoding": "identity", ...tokenOf(sandbox) },
+      signal: signal ? AbortSignal.any([signal, still.signal]) : still.signal,
+    }),
+  );
+  const reader = response.body?.getReader();
+  if (!response.ok || !reader) {
+    await reader?.cancel();
+    throw Object.assign(new Error(`${response.status} ${response.statusText}`), { statusCode: response.status });
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await withClock(stop, () => reader.read());
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Only while the network is waited for: whoever reads may take as long as they like. */
+async function withClock<T>(stop: () => void, work: () => Promise<T>): Promise<T> {
+  const timer = setTimeout(stop, stillMs);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The same bytes; what goes wrong on the way is told in the words of the contract. */

@@ -116,9 +116,10 @@ export function isPassing(error: SandboxError): boolean {
   return status === undefined ? error.code === "UNAVAILABLE" : error.code !== "QUOTA" && passing.has(status);
 }
 
-/** Whether E2B refused the call before doing anything. */
+/** Whether nothing was done: E2B refused the call, or was not reached. */
 export function isRefusal(error: SandboxError): boolean {
-  return error.code === "RATE_LIMITED" || (error.cause instanceof Error && error.cause.name === "ServiceBusyError");
+  if (error.code === "RATE_LIMITED" || unreachable.has(errnoOf(error.cause) ?? "")) return true;
+  return error.cause instanceof Error && error.cause.name === "ServiceBusyError";
 }
 
 /** Whether it is known not to be there. */

@@ -12,6 +12,11 @@ export interface SharedAddress {
   readonly sandboxUrl?: string | undefined;
 }
 
+/** What E2B's edge wants to see of who comes to a sandbox whose ports are not public. */
+export function tokenOf({ trafficAccessToken }: Sandbox): Record<string, string> {
+  return trafficAccessToken ? { [tokenHeader]: trafficAccessToken } : {};
+}
+
 /** The address of a port, waiting for somebody to listen there for as long as is wanted. */
 export async function portOf(
   sandbox: Sandbox,
@@ -19,8 +24,8 @@ export async function portOf(
   { sandboxUrl }: SharedAddress,
   waitMs = 0,
 ): Promise<PortInfo> {
-  const { sandboxId, trafficAccessToken } = sandbox;
-  const token: Record<string, string> = trafficAccessToken ? { [tokenHeader]: trafficAccessToken } : {};
+  const { sandboxId } = sandbox;
+  const token = tokenOf(sandbox);
   const info: PortInfo = sandboxUrl
     ? { url: sandboxUrl, headers: { "E2b-Sandbox-Id": sandboxId, "E2b-Sandbox-Port": String(port), ...token } }
     : { url: `https://${sandbox.getHost(port)}`, headers: token };

@@ -50,7 +50,8 @@ export class FilesEndpoint {
       const bytes = Readable.fromWeb(content as Parameters<typeof Readable.fromWeb>[0]);
       if (takesGzip(exchange.header("accept-encoding"))) {
         exchange.start(200, { ...headers, "content-encoding": "gzip" });
-        await send(exchange, bytes.pipe(createGzip({ level: 1 })));
+        const packed = createGzip({ level: 1 });
+        await send(exchange, bytes.on("error", (error) => packed.destroy(error)).pipe(packed));
       } else {
         exchange.start(200, { ...headers, "content-length": String(size) });
         await send(exchange, bytes);
