@@ -48,6 +48,8 @@ export class FilesEndpoint {
         vary: "Accept-Encoding",
       };
       const bytes = Readable.fromWeb(content as Parameters<typeof Readable.fromWeb>[0]);
+      // A client that leaves breaks the reading off, perhaps when nobody reads any more.
+      bytes.on("error", () => exchange.destroy());
       if (takesGzip(exchange.header("accept-encoding"))) {
         exchange.start(200, { ...headers, "content-encoding": "gzip" });
         const packed = createGzip({ level: 1 });
