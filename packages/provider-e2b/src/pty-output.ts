@@ -8,11 +8,18 @@ import { providerName } from "./errors.js";
  */
 const mostKeptBytes = 8 * 1024 * 1024;
 
+/**
+ * What one connection may carry, in bytes. The SDK keeps all that came on it for as long as it is open; the link goes
+ * on over another one, without a loss.
+ */
+const mostCarriedBytes = 16 * 1024 * 1024;
+
 /** The output of a terminal, from the SDK's callback to a stream. */
 export class PtyOutput {
   readonly stream: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #takeMore: (() => void) | undefined;
+  #carried = 0;
   #over = false;
 
   constructor() {
@@ -32,6 +39,11 @@ export class PtyOutput {
   readonly write = (bytes: Uint8Array): void | Promise<void> => {
     if (this.#over || bytes.length === 0) return;
     this.#controller?.enqueue(bytes);
+    this.#carried += bytes.length;
+    if (this.#carried >= mostCarriedBytes) {
+      this.end();
+      return;
+    }
     if ((this.#controller?.desiredSize ?? 1) > 0) return;
     return new Promise((resolve) => {
       this.#takeMore = resolve;
