@@ -46,6 +46,7 @@ export function daytonaCapabilities({ isVirtualMachine, hasImage }: BoxKind): Ca
     fork: when(isVirtualMachine),
     attach: "native",
     list: "native",
+    git: "emulated",
   };
   return capabilities({ isolation: isVirtualMachine ? "microvm" : "container", features });
 }

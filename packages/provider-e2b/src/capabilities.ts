@@ -39,6 +39,7 @@ export const e2bCapabilities: Capabilities = capabilities({
     fork: "native",
     attach: "native",
     list: "native",
+    git: "emulated",
   },
   limits: { maxTtlMs: longestTtlMs },
 });

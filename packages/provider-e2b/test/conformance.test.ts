@@ -1,12 +1,19 @@
-import { testProvider } from "@sandkit/core/conformance";
+import { conformanceCases, testProvider } from "@sandkit/core/conformance";
+import { describe, it } from "vitest";
 import { cloudProcess } from "./cloud-process.js";
+import { engineIsThere } from "./engine.js";
+import { listSkip } from "./skips.js";
 
-// Over plain processes of this machine, which are slow to start where many tests run.
-await testProvider({
-  provider: () => cloudProcess("local"),
-  skip: {
-    "network.none": "the emulator runs this over plain processes, which reach what this machine reaches",
-    "network.allowlist": "E2B's lists of hosts have no ports, and this server listens on one: that is UNSUPPORTED",
-  },
-  timeouts: { factor: 4 },
-});
+// Containers show the same and have walls: plain processes are for machines without an engine, or when asked for.
+if (engineIsThere && process.env.SANDKIT_TEST_PROCESSES !== "1") {
+  describe("conformance", () => it.skip("is shown in containers: SANDKIT_TEST_PROCESSES=1 runs it here too"));
+} else {
+  await testProvider({
+    provider: () => cloudProcess("local"),
+    // These boxes have the network of this machine.
+    cases: conformanceCases.filter(({ needs }) => !needs.includes("network.none")),
+    skip: listSkip,
+    // Programs are slow to start where many tests run.
+    timeouts: { factor: 4 },
+  });
+}

@@ -26,7 +26,7 @@ export interface LinkStart {
 }
 
 /** Where a link finds itself. */
-export interface LinkPlace {
+interface LinkPlace {
   /** Who programs run as. */
   readonly user: string;
   readonly home: string;
