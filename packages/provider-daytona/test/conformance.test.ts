@@ -5,8 +5,8 @@ import { engineIsThere } from "./engine.js";
 import { containerSkips, listSkip } from "./skips.js";
 
 // Containers show the same and have walls: plain processes are for machines without an engine, or when asked for.
-if (engineIsThere && process.env.SANDKIT_TEST_PROCESSES !== "1") {
-  describe("conformance", () => it.skip("is shown in containers: SANDKIT_TEST_PROCESSES=1 runs it here too"));
+if (engineIsThere && process.env.SANDKIT_TEST_ALL !== "1") {
+  describe("conformance", () => it.skip("is shown in containers: SANDKIT_TEST_ALL=1 runs it here too"));
 } else {
   const { provider, [Symbol.asyncDispose]: end } = await emulated();
   afterAll(end);

@@ -257,7 +257,8 @@ describe("a sandbox", limitMs, () => {
     );
     expect((await sandbox.info()).state).toBe("paused");
     await sandbox.resume();
-    expect((await running).stdout.text).toBe("1\n2\n3\n4\n5\n6\n");
+    const { reason, exitCode, stdout } = await running;
+    expect([reason, exitCode, stdout.text]).toEqual(["exited", 0, "1\n2\n3\n4\n5\n6\n"]);
     expect((await sandbox.exec("echo awake")).stdout.text).toBe("awake\n");
   });
 
