@@ -1,4 +1,4 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Whole suites, which take minutes: begun last, they would run alone at the end. */
@@ -15,9 +15,21 @@ class SpreadSuites extends BaseSequencer {
   }
 }
 
+/**
+ * The whole suite once more over plain processes, where the same agent and the same clouds run it over containers: left
+ * out where `npm test` has an engine, unless `SANDKIT_TEST_ALL=1` asks for it.
+ */
+const shownInContainers = [
+  "packages/core/test/remote/conformance.test.ts",
+  "packages/provider-local/test/agent-{node,python}.test.ts",
+  "packages/provider-{e2b,daytona}/test/conformance.test.ts",
+];
+const hasContainers = process.env.SANDKIT_TEST_ENGINE === "1" && process.env.SANDKIT_TEST_ALL !== "1";
+
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, ...(hasContainers ? shownInContainers : [])],
     // Built packages are run by Node itself, as their users run them; vite would read every module of theirs first.
     server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
     testTimeout: 30_000,

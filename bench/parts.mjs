@@ -8,7 +8,13 @@ import { findEngine } from "../scripts/engine-api.mjs";
  * The parts of the benchmark, by the name that chooses them.
  * @type {Readonly<Record<string, (settings: Settings) => Promise<Outcome>>>}
  */
-export const parts = { wasm: wasmPart, javascript: javaScriptPart, mcp: mcpPart, docker: dockerPart };
+export const parts = {
+  wasm: wasmPart,
+  javascript: javaScriptPart,
+  mcp: mcpPart,
+  docker: dockerPart,
+  clouds: cloudsPart,
+};
 
 /** @param {Settings} settings */
 async function wasmPart({ scale, progress }) {
@@ -40,14 +46,9 @@ async function mcpPart({ scale, progress }) {
 
 /** @param {Settings} settings */
 async function dockerPart({ scale, image, progress }) {
-  const { reason, version } = await findEngine();
-  if (reason) return { skipped: `no container engine answers (${reason}): start Docker, or set DOCKER_HOST` };
-  const { engine } = await import("./docker/bench-engine.mjs");
+  const { skipped, version } = await findImage(image);
+  if (skipped) return { skipped };
   const { measureDocker } = await import("./docker/measure-docker.mjs");
-  const here = await engine.listImages({ filters: { reference: [image] } });
-  if (here.length === 0) {
-    return { skipped: `image ${image} is not on the engine: --image NAME takes another one with Python 3.9 or newer` };
-  }
   const { rows, chart } = await measureDocker(image, scale, progress);
   return {
     name: "docker",
@@ -56,4 +57,32 @@ async function dockerPart({ scale, image, progress }) {
     chart,
     notes: [`engine ${version}, image ${image}; in turns in one run; medians where nothing else is said`],
   };
+}
+
+/** @param {Settings} settings */
+async function cloudsPart({ scale, image, progress }) {
+  const { skipped, version } = await findImage(image);
+  if (skipped) return { skipped };
+  const { measureClouds } = await import("./clouds/measure-clouds.mjs");
+  const { rows } = await measureClouds(image, scale, progress);
+  return {
+    name: "clouds",
+    columns: ["", "the SDK alone", "Sandkit", "raw ÷ ours", "target", ""],
+    rows,
+    notes: [`both at the same emulated cloud over engine ${version}, image ${image}; in turns in one run; medians`],
+  };
+}
+
+/**
+ * Why nothing can be measured on the engine, or its version.
+ * @param {string} image
+ * @returns {Promise<{ skipped?: string, version?: string }>}
+ */
+async function findImage(image) {
+  const { reason, version } = await findEngine();
+  if (reason) return { skipped: `no container engine answers (${reason}): start Docker, or set DOCKER_HOST` };
+  const { engine } = await import("./docker/bench-engine.mjs");
+  const here = await engine.listImages({ filters: { reference: [image] } });
+  if (here.length > 0) return { version };
+  return { skipped: `image ${image} is not on the engine: --image NAME takes another one with Python 3.9 or newer` };
 }

@@ -70,12 +70,12 @@ export function isMet({ raw, sandkit, target, minRatio, maxRatio }) {
 
 /**
  * @param {Row} row
- * @param {number} columns Four without a rival, seven with one, a target and whether it is met.
+ * @param {number} columns Four without a rival; six with a target and whether it is met; seven with all of them.
  */
 function cellsOf(row, columns) {
   const { what, unit, raw, rival, sandkit } = row;
   const values = [what, format(raw, unit), format(rival, unit), format(sandkit, unit), ratio(raw, sandkit)];
-  if (columns === 4) values.splice(2, 1);
+  if (columns < 7) values.splice(2, 1);
   if (columns === 4) return values;
   const met = isMet(row);
   return [...values, targetOf(row), met === undefined ? "" : met ? "met" : "NOT met"];

@@ -76,6 +76,10 @@ export async function whyUnreachable(
   if (state === "started") return undefined;
   const about = { provider: providerName, operation, sandboxId: sandbox.id };
   if (isKept(state)) return new SandboxError("UNAVAILABLE", `sandbox ${sandbox.id} is ${state}: call resume()`, about);
+  if (state !== undefined && !isEnded(state) && !isBroken(state)) {
+    const message = `sandbox ${sandbox.id} is ${state} at Daytona: try again in a moment`;
+    return new SandboxError("UNAVAILABLE", message, about);
+  }
   const what = state === undefined ? "is not at Daytona any more" : `is ${state} at Daytona`;
   const why = sandbox.errorReason ? ` (${sandbox.errorReason})` : "";
   return new SandboxError("SANDBOX_LOST", `sandbox ${sandbox.id} ${what}${why}: create a new one`, about);

@@ -157,9 +157,10 @@ export class Sandboxes {
       return await this.#enter(parts, false, signal);
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
-      // It has ended while it was being entered, or its agent has, at the end of its lifetime: then it is over for all.
-      if (error.code === "NOT_FOUND") await removeSandbox(sandbox);
-      else if (error.code !== "SANDBOX_LOST") throw error;
+      if (error.code !== "NOT_FOUND" && error.code !== "SANDBOX_LOST") throw error;
+      // Its agent has ended, at the end of its lifetime: over for all, but only who wants its name takes it away.
+      // Another program may be about to start the agent of what is merely found.
+      if (error.code === "NOT_FOUND" && operation === "create") await removeSandbox(sandbox);
       return null;
     }
   }

@@ -8,6 +8,7 @@ export type DaytonaState = Sandbox["state"];
 const coming: ReadonlySet<string> = new Set([
   "creating",
   "restoring",
+  "resuming",
   "starting",
   "pending_build",
   "building_snapshot",

@@ -6,17 +6,7 @@ import { engineIsThere, pythonImage } from "./engine.js";
 import { containerSkips, listSkip } from "./skips.js";
 
 /** What Daytona has a part in. */
-const ownGroups = [
-  "lifecycle",
-  "capabilities",
-  "network",
-  "packages",
-  "concurrency",
-  "exec",
-  "stdin",
-  "output",
-  "errors",
-];
+const ownGroups = ["lifecycle", "capabilities", "network", "packages", "output"];
 
 if (engineIsThere) {
   const { provider, [Symbol.asyncDispose]: end } = await emulated({

@@ -30,13 +30,12 @@ export async function believe(client: E2BClient, sandboxId: string, error: Sandb
   try {
     known = await whyUnreachable(client, sandboxId);
   } catch {
-    // E2B itself does not answer now: nothing is known beyond the first error.
-    return error;
+    // E2B itself does not answer now: then nothing is known, least of all that it has ended.
   }
   const { operation } = error;
   if (known) return new SandboxError(known.code, known.message, { ...known.toJSON(), operation, cause: error });
   if (!saysGone(error)) return error;
-  const message = `${operation}: the way to sandbox ${sandboxId} is closed just now, though it runs: try again`;
+  const message = `${operation}: the way to sandbox ${sandboxId} is closed just now: try again`;
   return new SandboxError("UNAVAILABLE", message, { provider: providerName, sandboxId, operation, cause: error.cause });
 }
 

@@ -116,3 +116,15 @@ it("gives every file of a difference, and cuts its patch where it is asked to", 
   expect(patch).toMatchObject({ truncated: true, totalBytes: expect.any(Number) });
   expect(patch.text).toContain("bytes left out");
 });
+
+it("tells of a hook that says a lot, in lines that look like git's own, without taking long", async () => {
+  await git.init("hooked");
+  const hook = "#!/bin/sh\nyes 'error: ' | head -c 4000000 >&2\necho the last word >&2\nexit 1\n";
+  await sandbox.files.write("hooked/.git/hooks/pre-commit", hook, { permissions: 0o755 });
+  await sandbox.files.write("hooked/file.txt", "one\n");
+  await git.add("hooked");
+  await expect(git.commit("hooked", { message: "first", author })).rejects.toMatchObject({
+    code: "COMMAND_FAILED",
+    message: expect.stringContaining("the last word"),
+  });
+});

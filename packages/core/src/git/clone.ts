@@ -28,7 +28,9 @@ export async function clone(git: GitRunner, url: string, options: GitCloneOption
     await git.runRemote({ operation, subject: url, args, cwd: git.workdir, options, server });
   } catch (error) {
     // Why there is no clone counts more than what may be left of it.
-    if (!wasThere) await git.files.remove(path, { recursive: true }).catch(() => undefined);
+    // What somebody else has put there meanwhile is theirs.
+    const isTaken = error instanceof SandboxError && error.code === "CONFLICT";
+    if (!wasThere && !isTaken) await git.files.remove(path, { recursive: true }).catch(() => undefined);
     throw error;
   }
   return path;

@@ -84,12 +84,18 @@ export function gitFailure(result: ExecResult, said: string, subject: GitSubject
     const message = `${operation} needs the program git, which cannot be started in this sandbox`;
     return new SandboxError("UNSUPPORTED", `${message}: start it from an image that has it`, details);
   }
-  const own = said.replace(/^remote:.*$/gm, "");
+  const own = endsOf(said).replace(/^remote:.*$/gm, "");
   const words = said.trim().slice(-2000) || result.stdout.text.trim().slice(-2000) || `git ${howEnded(result)}`;
   const [, code = "COMMAND_FAILED", then] = kinds.find(([pattern]) => pattern.test(own)) ?? [];
   const next = typeof then === "function" ? then(subject) : then;
   const message = `${operation} of ${JSON.stringify(subject.subject)}: ${words}`;
   return new SandboxError(code, next ? `${message}\n${next}` : message, details);
+}
+
+/** What git itself says comes first or last; hooks may say a lot in between, and the patterns take their time. */
+function endsOf(said: string): string {
+  const kept = 4096;
+  return said.length <= 2 * kept ? said : `${said.slice(0, kept)}\n${said.slice(-kept)}`;
 }
 
 function howEnded(result: ExecResult): string {

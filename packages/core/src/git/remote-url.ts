@@ -91,5 +91,5 @@ function invalid(url: string, why: string): SandboxError {
 }
 
 function withoutSecrets(url: string): string {
-  return url.replace(/(:\/\/)[^/@]*@/, "$1…@");
+  return url.replace(/(:\/\/)[^/?#]*@/, "$1…@");
 }

@@ -51,6 +51,7 @@ export class Link implements Channel {
   #attempt = new AbortController();
   #troubleSince: number | undefined;
   #suspended = false;
+  #copies = 0;
   #over = false;
   #failure: Error | undefined;
   #closing: Promise<void> | undefined;
@@ -77,6 +78,16 @@ export class Link implements Channel {
     return this.#carrier === undefined || this.#answer !== undefined;
   }
 
+  /** While the box is copied it may stand still for long: that is no pause, and no reason to give it up. */
+  async whileCopied<Result>(copy: () => Promise<Result>): Promise<Result> {
+    this.#copies += 1;
+    try {
+      return await copy();
+    } finally {
+      this.#copies -= 1;
+    }
+  }
+
   /** Lets go of the terminal, whose box is about to be paused. */
   async suspend(): Promise<void> {
     this.#suspended = true;
@@ -88,6 +99,7 @@ export class Link implements Channel {
   async resume(): Promise<boolean> {
     this.#suspended = false;
     this.#troubleSince = undefined;
+    this.#attempt = new AbortController();
     await this.#restoring;
     if (!this.#carrier) await this.#restore(new Error("the box was paused"));
     return !this.#over;
@@ -243,6 +255,8 @@ export class Link implements Channel {
   async #drop(): Promise<void> {
     const carrier = this.#carrier;
     this.#carrier = undefined;
+    this.#answer?.reject(new Error("the connection was given up"));
+    this.#answer = undefined;
     this.#refer();
     // It is of no use any more, whether it can be closed or not.
     await carrier?.close().catch(() => undefined);
@@ -275,7 +289,8 @@ export class Link implements Channel {
         reason = error;
       }
       if (this.#over || this.#suspended) return;
-      const troubledMs = performance.now() - (this.#troubleSince ?? 0);
+      if (this.#copies > 0 || this.#troubleSince === undefined) this.#troubleSince = performance.now();
+      const troubledMs = performance.now() - this.#troubleSince;
       if (troubledMs > standstillMs && (await this.#isPaused())) return;
       if (troubledMs > troubleMs) {
         this.#fail(new Error(`it was not reached for ${troubleMs / 1000} s: ${messageOf(reason)}`, { cause: reason }));

@@ -43,6 +43,9 @@ export interface OpenOptions {
   readonly onPaused: () => void;
 }
 
+/** Where a terminal may start that is no place to work: a root's, whose programs are another user's, has its own home. */
+const nobodysPlace: ReadonlySet<string> = new Set(["/", "/root"]);
+
 /**
  * Leads a link to the agent of a box, over a new terminal, and greets it.
  * @throws SandboxError as `remoteSession` does
@@ -59,7 +62,7 @@ export async function openAgent(
   const agent = await agentSession(link, {
     ref: box.ref,
     capabilities: box.capabilities,
-    workdir: box.workdir ?? (cwd === "/" ? home : cwd),
+    workdir: box.workdir ?? (nobodysPlace.has(cwd) ? home : cwd),
     env: box.env,
     directories: box.directories,
     ttlMs: open.ttlMs,

@@ -180,13 +180,7 @@ export class RemoteSession implements ProviderSession {
   /** A vendor may have the box stand still while it is copied, which breaks connections: that is no pause. */
   async #still<Result>(operation: string, copy: () => Promise<Result>): Promise<Result> {
     this.#use(operation);
-    const { link } = this.#opened;
-    await link.suspend();
-    try {
-      return await copy();
-    } finally {
-      await link.resume();
-    }
+    return this.#opened.link.whileCopied(copy);
   }
 
   async #pause(how: NonNullable<RemoteBox["pause"]>): Promise<void> {

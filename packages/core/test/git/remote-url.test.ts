@@ -52,6 +52,7 @@ describe("the address of a repository", () => {
   it("is told without the password that it has", () => {
     expect(() => parse("https://name:p4ss@example.com/x")).toThrow(/^(?!.*p4ss).*credentials/);
     expect(() => parse("https://name:p4ss%zz@exa mple/x")).toThrow(/^(?!.*p4ss)/);
+    expect(() => parse("https://name:one@p4ss@example.com/x")).toThrow(/^(?!.*p4ss)/);
   });
 });
 

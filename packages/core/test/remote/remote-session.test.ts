@@ -169,28 +169,57 @@ print(client.recv(100))`;
   });
 });
 
-describe("a box that is paused", () => {
-  function pausable(keeps: "processes" | "files") {
-    const box = new LocalBox();
-    const [terminal] = [() => box.lastTerminal];
-    const pause = {
-      keeps,
-      pause: async () => {
-        box.state = "paused";
-        if (keeps === "processes") await terminal().freeze("SIGSTOP");
-        else await terminal().end();
-        terminal().faults.unreachable = true;
-        terminal().drop();
-      },
-      resume: async () => {
-        box.state = "running";
-        if (keeps === "processes") await terminal().freeze("SIGCONT");
-        terminal().faults.unreachable = false;
-      },
-    };
-    return Object.assign(box, { pause });
-  }
+function pausable(keeps: "processes" | "files") {
+  const box = new LocalBox();
+  const terminal = () => box.lastTerminal;
+  const pause = {
+    keeps,
+    pause: async () => {
+      box.state = "paused";
+      if (keeps === "processes") await terminal().freeze("SIGSTOP");
+      else await terminal().end();
+      terminal().faults.unreachable = true;
+      terminal().drop();
+    },
+    resume: async () => {
+      box.state = "running";
+      if (keeps === "processes") await terminal().freeze("SIGCONT");
+      terminal().faults.unreachable = false;
+    },
+  };
+  return Object.assign(box, { pause });
+}
 
+it("a box that stands still while it is copied is not taken for paused, nor for lost", async () => {
+  const box = new LocalBox();
+  const snapshot = async () => {
+    box.state = "paused";
+    box.lastTerminal.faults.unreachable = true;
+    box.lastTerminal.drop();
+    await sleep(4_000);
+    box.state = "running";
+    box.lastTerminal.faults.unreachable = false;
+    return { id: "copy" };
+  };
+  const { session, sandbox } = await open(Object.assign(box, { snapshot }));
+  const running = sandbox.exec("sleep 1; echo done");
+  await sleep(200);
+  expect(await session.snapshot?.()).toEqual({ id: "copy" });
+  expect((await running).stdout.text).toBe("done\n");
+  expect((await session.info()).state).toBe("running");
+});
+
+it("a box goes on after a pause that came while its link was being found again", async () => {
+  const { box, session, sandbox } = await open(pausable("processes"));
+  box.lastTerminal.faults.unreachable = true;
+  box.lastTerminal.drop();
+  await sleep(300);
+  await session.pause?.();
+  await session.resume?.();
+  expect((await sandbox.exec("echo on")).stdout.text).toBe("on\n");
+});
+
+describe("a box that is paused", () => {
   it("keeps processes and kernels where its vendor does", async () => {
     const { session, sandbox } = await open(pausable("processes"));
     await sandbox.runCode("x = 20");
