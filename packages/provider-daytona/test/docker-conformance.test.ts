@@ -6,7 +6,7 @@ import { engineIsThere, pythonImage } from "./engine.js";
 import { containerSkips, listSkip } from "./skips.js";
 
 /** What Daytona has a part in. */
-const ownGroups = ["lifecycle", "capabilities", "network", "packages", "output"];
+const ownGroups = ["lifecycle", "capabilities", "network", "packages"];
 
 if (engineIsThere) {
   const { provider, [Symbol.asyncDispose]: end } = await emulated({
