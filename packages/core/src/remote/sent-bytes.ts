@@ -8,6 +8,8 @@ export class SentBytes {
   /** How many of them have been sent on this connection. */
   #sent = 0;
   #size = 0;
+  /** Where those end that were ever sent: what was on its way when a connection broke may arrive after the next began. */
+  #reached = 0;
 
   /** Bytes that are neither sent nor acknowledged, and those that are sent only. */
   get size(): number {
@@ -27,11 +29,12 @@ export class SentBytes {
   /** @throws RangeError for what was never sent */
   acknowledge(received: number): void {
     let count = received - this.#acknowledged;
-    if (count > this.#sent) throw new RangeError(`the guest received ${count - this.#sent} bytes more than were sent`);
+    const excess = received - this.#reached;
+    if (excess > 0) throw new RangeError(`the guest received ${excess} bytes more than were sent`);
     if (count <= 0) return;
     this.#acknowledged = received;
     this.#size -= count;
-    this.#sent -= count;
+    this.#sent = Math.max(0, this.#sent - count);
     let done = 0;
     for (let first = this.#chunks[0]; first && count >= first.length; first = this.#chunks[done]) {
       count -= first.length;
@@ -44,8 +47,6 @@ export class SentBytes {
 
   /** All after what the guest has is to be sent again. @throws RangeError */
   rewind(received: number): void {
-    if (received > this.#acknowledged + this.#size) throw new RangeError("the guest received what was never sent");
-    this.#sent = this.#size;
     this.acknowledge(received);
     this.#sent = 0;
   }
@@ -59,6 +60,7 @@ export class SentBytes {
       this.#copy(packet, headerBytes);
       sealPacket(packet, packetKind.data, this.#acknowledged + this.#sent, received);
       this.#sent += length;
+      this.#reached = Math.max(this.#reached, this.#acknowledged + this.#sent);
       room -= headerBytes + length;
       packets.push(packet);
     }

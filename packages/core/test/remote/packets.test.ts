@@ -108,6 +108,18 @@ describe("what was sent", () => {
     expect(() => sent.rewind(11)).toThrow(RangeError);
   });
 
+  it("may arrive after a rewind, when a broken connection still had it on its way", () => {
+    const sent = new SentBytes();
+    sent.add(Buffer.from("one two"));
+    expect(taken(sent, 1000)).toEqual([[0, "one two"]]);
+    sent.rewind(2);
+    sent.acknowledge(6);
+    expect(taken(sent, 1000)).toEqual([[6, "o"]]);
+    sent.acknowledge(7);
+    expect(sent.size).toBe(0);
+    expect(() => sent.acknowledge(8)).toThrow(RangeError);
+  });
+
   it("fills several packets when it is much", () => {
     const sent = new SentBytes();
     const bytes = randomBytes(3 * maxPayloadBytes + 5);
