@@ -1,3 +1,4 @@
+export { agentFeatures } from "./agent/agent-features.js";
 export { type AgentSession, type AgentSessionOptions, agentSession } from "./agent/agent-session.js";
 export type { Channel } from "./agent/channel.js";
 export { type ErrnoContext, fromErrno } from "./agent/errno.js";

@@ -1,4 +1,4 @@
-import { type Capabilities, capabilities, type Feature, type Support } from "@sandkit/core";
+import { agentFeatures, type Capabilities, capabilities, type Feature, type Support } from "@sandkit/core";
 
 /** What may differ between two sandboxes of Daytona. */
 export interface BoxKind {
@@ -15,21 +15,7 @@ export interface BoxKind {
 export function daytonaCapabilities({ isVirtualMachine, hasImage }: BoxKind): Capabilities {
   const when = (holds: boolean): Support => (holds ? "native" : false);
   const features: Partial<Record<Feature, Support>> = {
-    exec: "native",
-    "exec.argv": "native",
-    "exec.stdin": "native",
-    "exec.stderr": "native",
-    "exec.stream": "native",
-    "exec.killTree": "native",
-    "exec.pty": "native",
-    "process.background": "native",
-    files: "native",
-    "files.stream": "native",
-    "files.symlink": "native",
-    "kernel.python": "native",
-    "kernel.javascript": "native",
-    "kernel.bash": "native",
-    "kernel.interrupt": "native",
+    ...agentFeatures,
     ports: "native",
     "network.none": "native",
     "network.allowlist": "native",

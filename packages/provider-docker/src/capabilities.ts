@@ -1,4 +1,4 @@
-import { type Capabilities, capabilities } from "@sandkit/core";
+import { agentFeatures, type Capabilities, capabilities } from "@sandkit/core";
 import type { FirstProgram } from "./hardening.js";
 import type { DockerOptions } from "./options.js";
 
@@ -19,21 +19,7 @@ export function dockerCapabilities(
   return capabilities({
     isolation: isolationOf(runtime),
     features: {
-      exec: "native",
-      "exec.argv": "native",
-      "exec.stdin": "native",
-      "exec.stderr": "native",
-      "exec.stream": "native",
-      "exec.killTree": "native",
-      "exec.pty": "native",
-      "process.background": "native",
-      files: "native",
-      "files.stream": "native",
-      "files.symlink": "native",
-      "kernel.python": "native",
-      "kernel.javascript": "native",
-      "kernel.bash": "native",
-      "kernel.interrupt": "native",
+      ...agentFeatures,
       "network.none": "native",
       "network.full": options.unsafeBridge ? "native" : false,
       "resources.memory": "native",

@@ -1,4 +1,4 @@
-import { type Capabilities, capabilities } from "@sandkit/core";
+import { agentFeatures, type Capabilities, capabilities } from "@sandkit/core";
 
 /** Of the larger plans, in milliseconds; what an account is granted less is told by `info`. */
 export const longestTtlMs = 24 * 60 * 60_000;
@@ -10,22 +10,8 @@ export const longestTtlMs = 24 * 60 * 60_000;
 export const e2bCapabilities: Capabilities = capabilities({
   isolation: "microvm",
   features: {
-    exec: "native",
-    "exec.argv": "native",
-    "exec.stdin": "native",
-    "exec.stderr": "native",
-    "exec.stream": "native",
-    "exec.killTree": "native",
-    "exec.pty": "native",
-    "process.background": "native",
-    files: "native",
-    "files.stream": "native",
-    "files.symlink": "native",
+    ...agentFeatures,
     "files.watch": "native",
-    "kernel.python": "native",
-    "kernel.javascript": "native",
-    "kernel.bash": "native",
-    "kernel.interrupt": "native",
     ports: "native",
     "network.none": "native",
     "network.allowlist": "native",

@@ -3,6 +3,7 @@ import { realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { agentFeatures } from "../../src/agent/agent-features.js";
 import { capabilities } from "../../src/capabilities.js";
 import type { CreateOptions } from "../../src/options.js";
 import type { RemoteBox } from "../../src/remote/remote-box.js";
@@ -11,21 +12,7 @@ import { LocalTerminal, type LocalTerminalOptions } from "./local-terminal.js";
 export const remoteCapabilities = capabilities({
   isolation: "none",
   features: {
-    exec: "native",
-    "exec.argv": "native",
-    "exec.stdin": "native",
-    "exec.stderr": "native",
-    "exec.stream": "native",
-    "exec.killTree": "native",
-    "exec.pty": "native",
-    "process.background": "native",
-    files: "native",
-    "files.stream": "native",
-    "files.symlink": "native",
-    "kernel.python": "native",
-    "kernel.javascript": "native",
-    "kernel.bash": "native",
-    "kernel.interrupt": "native",
+    ...agentFeatures,
     "network.full": "native",
     "lifetime.ttl": "native",
     "lifetime.idle": "native",
