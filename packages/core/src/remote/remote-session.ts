@@ -85,7 +85,7 @@ export class RemoteSession implements ProviderSession {
     this.#box = box;
     this.#options = options;
     this.#opened = opened;
-    this.files = remoteFiles((operation, work) => this.#call(operation, work), box);
+    this.files = remoteFiles((...call) => this.#call(...call), box);
     this.#lease = new Lease({
       leaseMs: options.leaseMs,
       ttlMs: options.ttlMs,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { SandboxError } from "../../src/errors.js";
+import { readBulk } from "../../src/remote/bulk-files.js";
 import { type RemoteSession, remoteSession } from "../../src/remote/remote-session.js";
 import { Sandbox } from "../../src/sandbox.js";
 import { LocalBox } from "./remote-box.js";
@@ -406,6 +407,57 @@ describe("large files", () => {
     const digest = await sandbox.exec("sha256sum < large; ls -A");
     expect(digest.stdout.text).toContain(createHash("sha256").update(Buffer.alloc(200_000)).digest("hex"));
     expect(digest.stdout.text).not.toContain(".sandkit-");
+  });
+
+  it("whose source fails say what it said, and are cancelled when the vendor or the agent fails", async () => {
+    const { box } = withBulk();
+    const { sandbox, session } = await open(box);
+    await sandbox.files.write("large", Buffer.alloc(200_000, 1));
+    const mine = new RangeError("the caller's own");
+    const write = box.bulk.write;
+    box.bulk.write = (path, data) =>
+      write(path, data).catch(() => Promise.reject(new SandboxError("UNAVAILABLE", "an upload failed")));
+    for (const given of [50_000, 150_000]) {
+      const source = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(Buffer.alloc(given)),
+        pull: (controller) => controller.error(mine),
+      });
+      await expect(sandbox.files.write("large", source)).rejects.toBe(mine);
+    }
+    let cancelled: unknown;
+    const source = (bytes: number) =>
+      new ReadableStream<Uint8Array>({
+        pull: (controller) => controller.enqueue(Buffer.alloc(bytes)),
+        cancel: (reason) => {
+          cancelled = reason;
+        },
+      });
+    const down = new SandboxError("UNAVAILABLE", "the vendor is down");
+    box.bulk.write = async () => Promise.reject(down);
+    await expect(sandbox.files.write("large", source(60_000))).rejects.toBe(down);
+    expect(cancelled).toBe(down);
+    await expect(sandbox.files.write("large/in a file", source(60_001))).rejects.toMatchObject({
+      code: "NOT_DIRECTORY",
+    });
+    expect(cancelled).toMatchObject({ code: "NOT_DIRECTORY" });
+    expect((await sandbox.exec("stat -c %s large; ls -A")).stdout.text).toBe("200000\nlarge\n");
+
+    // One that was opened, and then cannot be looked at.
+    const opened: ReadableStream<Uint8Array>[] = [];
+    const files = {
+      ...session.files,
+      read: async (...args: Parameters<typeof session.files.read>) => {
+        const stream = await session.files.read(...args);
+        opened.push(stream);
+        return stream;
+      },
+      stat: async () => Promise.reject(down),
+    };
+    const spawn = session.spawn.bind(session);
+    const blind = { files, spawn, ref: session.ref, touch: () => undefined };
+    const path = `${session.workdir}/large`;
+    await expect(readBulk(blind, box.bulk, path)).rejects.toBe(down);
+    expect(await opened[0]?.getReader().read()).toEqual({ done: true, value: undefined });
   });
 
   it("that must be new, or follow a link, go through the agent", async () => {
