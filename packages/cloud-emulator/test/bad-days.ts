@@ -66,7 +66,7 @@ const limit = { timeout: 120_000 };
 const words = ["日本語", "עברית", "Ελληνικά", "naïve & <b>", "a=b&c=d%20+", "emoji 🦊", "-dash", "x'\"$(id)`"];
 const content = Buffer.alloc(3_000_000, "a large file of several lines\n");
 
-export function digest(bytes: Uint8Array): string {
+function digest(bytes: Uint8Array): string {
   return `${bytes.length}:${createHash("sha256").update(bytes).digest("hex")}`;
 }
 

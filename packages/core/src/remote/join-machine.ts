@@ -9,7 +9,7 @@ import { PausedSession } from "./paused-session.js";
 import type { SandboxRecord } from "./record.js";
 import { joinRemote, type RemoteSession } from "./remote-session.js";
 
-const defaultGraceMs = 20_000;
+const defaultGraceMs = 30_000;
 
 /**
  * What came of a try: a session; `settingUp` while somebody makes it; `later` where it is to be looked for again, as it
