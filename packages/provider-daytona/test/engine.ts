@@ -2,6 +2,8 @@ import { docker } from "@sandkit/provider-docker";
 
 /** The image that `images/` builds, as `npm test` names it. */
 export const pythonImage = process.env.SANDKIT_TEST_IMAGE_PYTHON ?? "sandkit/python:test";
+/** Neither Python nor bash. */
+export const plainImage = process.env.SANDKIT_TEST_IMAGE_BUSYBOX ?? "sandkit/busybox:test";
 
 async function engineAnswers(): Promise<boolean> {
   const { ok, detail } = await docker().check();

@@ -67,8 +67,8 @@ export class E2BBox implements RemoteBox {
     this.pause = { keeps: "processes", pause: () => this.client.pause(this.#id), resume: () => this.#resume() };
   }
 
-  terminal(): Terminal {
-    return new PtyTerminal(this);
+  terminal(user?: string): Terminal {
+    return new PtyTerminal(this, user);
   }
 
   async info(): Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">> {

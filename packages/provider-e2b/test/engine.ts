@@ -2,6 +2,8 @@ import { docker } from "@sandkit/provider-docker";
 
 /** The image that `images/` builds, as `npm test` names it. */
 export const pythonImage = process.env.SANDKIT_TEST_IMAGE_PYTHON ?? "sandkit/python:test";
+/** A shell and its usual tools; E2B needs bash. */
+export const plainImage = process.env.SANDKIT_TEST_IMAGE_BARE ?? "sandkit/bare:test";
 
 async function engineAnswers(): Promise<boolean> {
   const { ok, detail } = await docker().check();
