@@ -1,12 +1,5 @@
 import type { Duplex } from "node:stream";
-import {
-  type CreateOptions,
-  createSandbox,
-  type Files,
-  type Provider,
-  type Sandbox,
-  type SandboxInfo,
-} from "@sandkit/core";
+import { type CreateOptions, createSandbox, type Files, type Provider, type Sandbox } from "@sandkit/core";
 import { boxConnection } from "./box-connection.js";
 import { type BoxProcess, type BoxProgram, HelperProcess } from "./box-process.js";
 import { BoxWatch } from "./box-watch.js";
