@@ -29,6 +29,8 @@ export interface RemoteSessionOptions {
   readonly detached?: boolean | undefined;
   /** False: a box without an agent that lives is over, by its user's end or its owner's, and is `NOT_FOUND`. */
   readonly startAgent?: boolean | undefined;
+  /** Who joins is told that the box is still being set up, until `ready` of its session. */
+  readonly settingUp?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -48,20 +50,23 @@ export interface OpenOptions {
 const nobodysPlace: ReadonlySet<string> = new Set(["/", "/root"]);
 
 /**
- * Leads a link to the agent of a box, over a new terminal, and greets it.
+ * Leads a link to the agent of a box, over a new terminal, and greets it: the one place where an agent is opened.
+ * @returns `ended` when none is there and `startAgent` is false
  * @throws SandboxError as `remoteSession` does
  */
 export async function openAgent(
   box: RemoteBox,
   options: RemoteSessionOptions,
   open: OpenOptions,
-): Promise<OpenedAgent> {
+): Promise<OpenedAgent | "ended"> {
   const isPaused = async () => (await box.info()).state === "paused";
-  const started = await startOnce(box, options).catch((error: unknown) => {
-    if (error instanceof NoPythonError) return undefined;
+  const started = await startOnce(box, options).catch((error): "ended" | "no python" => {
+    if (options.startAgent === false && error instanceof SandboxError && error.code === "NOT_FOUND") return "ended";
+    if (error instanceof NoPythonError) return "no python";
     throw error;
   });
-  if (!started) return openPlain(box, options, open, isPaused);
+  if (started === "ended") return started;
+  if (started === "no python") return openPlain(box, options, open, isPaused);
   const { terminal, start } = started;
   const link = new Link(terminal, start, { isPaused, onPaused: open.onPaused });
   const { cwd, home } = start.place;
@@ -74,6 +79,8 @@ export async function openAgent(
     ttlMs: open.ttlMs,
     idleMs: options.idleMs,
     leaseMs: options.detached ? (options.leaseMs ?? defaultLeaseMs) : attachedLeaseMs,
+    settingUp: options.settingUp,
+    joins: options.startAgent === false,
     signal: options.signal,
     info: () => box.info(),
     explainLoss: box.explainLoss && (async () => box.explainLoss?.()),
@@ -86,12 +93,16 @@ export async function openAgent(
 /** A box that runs no agent is used by a shell. */
 async function openPlain(
   box: RemoteBox,
-  { idleMs, signal }: RemoteSessionOptions,
+  { idleMs, settingUp, startAgent, signal }: RemoteSessionOptions,
   { ttlMs }: OpenOptions,
   isPaused: () => Promise<boolean>,
 ): Promise<OpenedAgent> {
   const { openPlainGuest } = await import("./plain/plain-guest.js");
-  const { guest, terminals } = await openPlainGuest(box, { ttlMs, idleMs, signal }, isPaused);
+  const { guest, terminals } = await openPlainGuest(
+    box,
+    { ttlMs, idleMs, settingUp, joins: startAgent === false, signal },
+    isPaused,
+  );
   return { agent: guest, link: terminals };
 }
 

@@ -21,10 +21,14 @@ export interface RemoteGuest
     | "touch"
     | "destroy"
   > {
+  /** Whether another client still sets the box up. */
+  readonly isBeingSetUp: boolean;
+  /** Tells other clients that the box is set up. */
+  ready(): Promise<void>;
   /** What the box has, as it is now; undefined when the guest is lost. */
   look(): Promise<GuestLook | undefined>;
   /** Leaves the box to itself. What waits is told the reason. */
-  leave(reason: SandboxError): Promise<void>;
+  leave(reason?: SandboxError): Promise<void>;
 }
 
 /** The way to a guest, as far as a pause touches it. */

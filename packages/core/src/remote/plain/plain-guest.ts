@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { type Capabilities, capabilities, requireFeature } from "../../capabilities.js";
 import { deferred } from "../../deferred.js";
 import { SandboxError } from "../../errors.js";
@@ -23,6 +24,10 @@ const nobodysPlace: ReadonlySet<string> = new Set(["/", "/root"]);
 export interface PlainGuestOptions {
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
+  /** Who joins is told that the box is still being set up, until `ready`. */
+  readonly settingUp?: boolean | undefined;
+  /** The box is another client's. */
+  readonly joins?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -38,7 +43,7 @@ export interface OpenedPlain {
  */
 export async function openPlainGuest(
   box: RemoteBox,
-  { ttlMs, idleMs, signal }: PlainGuestOptions,
+  { ttlMs, idleMs, settingUp = false, joins = false, signal }: PlainGuestOptions,
   isPaused: () => Promise<boolean>,
 ): Promise<OpenedPlain> {
   const owner = { provider: box.ref.provider, sandboxId: box.ref.id };
@@ -49,17 +54,35 @@ export async function openPlainGuest(
     terminals.giveBack(shell, true);
     const workdir = box.workdir ?? (nobodysPlace.has(cwd) ? home : cwd);
     const place = shellPlace(box, terminals);
+    const isReady = readyMark(box.ref);
+    const directories = [workdir, ...(box.directories ?? []), ...(settingUp || joins ? [] : [isReady])];
     const plain = await PlainBox.open(place, {
       capabilities: remotePlain(box.capabilities),
       workdir,
       env: { PATH: path, ...box.env },
-      directories: [workdir, ...(box.directories ?? [])],
+      directories,
       signal,
     });
-    return { guest: new PlainGuest(box, plain, { workdir, terminals, ttlMs, idleMs }), terminals };
+    const isBeingSetUp = joins && !(await isThere(plain, isReady));
+    return { guest: new PlainGuest(box, plain, { workdir, terminals, ttlMs, idleMs, isBeingSetUp }), terminals };
   } catch (error) {
     const reason = error instanceof SandboxError ? error : unavailable(owner, error);
     await terminals.close(reason);
+    throw error;
+  }
+}
+
+/** A directory that is there once the box is set up. */
+function readyMark({ id }: SandboxRef): string {
+  return `/tmp/.sandkit-ready-${createHash("sha256").update(id).digest("hex").slice(0, 16)}`;
+}
+
+async function isThere({ files }: PlainBox, path: string): Promise<boolean> {
+  try {
+    await files.stat(path, { followSymlinks: false });
+    return true;
+  } catch (error) {
+    if (error instanceof SandboxError && error.code === "FILE_NOT_FOUND") return false;
     throw error;
   }
 }
@@ -75,6 +98,7 @@ export class PlainGuest implements RemoteGuest {
   readonly workdir: string;
   readonly capabilities: Capabilities;
   readonly files: ProviderFiles;
+  readonly isBeingSetUp: boolean;
   readonly closed: Promise<void>;
   readonly #box: RemoteBox;
   readonly #plain: PlainBox;
@@ -92,11 +116,13 @@ export class PlainGuest implements RemoteGuest {
       readonly terminals: ShellTerminals;
       readonly ttlMs: number | undefined;
       readonly idleMs: number | undefined;
+      readonly isBeingSetUp: boolean;
     },
   ) {
     this.ref = box.ref;
     this.workdir = options.workdir;
     this.capabilities = plain.capabilities;
+    this.isBeingSetUp = options.isBeingSetUp;
     this.closed = this.#closed.promise;
     this.#box = box;
     this.#plain = plain;
@@ -138,7 +164,11 @@ export class PlainGuest implements RemoteGuest {
     return { shells, interpreters, expiresAt: this.#lifetime.expiresAt };
   }
 
-  async leave(reason: SandboxError): Promise<void> {
+  async ready(): Promise<void> {
+    await this.files.mkdir(readyMark(this.ref));
+  }
+
+  async leave(reason = this.#error("NOT_FOUND", `sandbox ${this.ref.id} was left by this client`)): Promise<void> {
     await this.#close(reason);
   }
 
