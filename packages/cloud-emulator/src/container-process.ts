@@ -20,7 +20,7 @@ export class ContainerProcess implements BoxProcess {
   readonly pid: number;
   readonly program: BoxProgram;
   readonly exited: Promise<BoxExit>;
-  readonly #container: Container;
+  readonly #box: ContainerBox;
   readonly #exec: ContainerExec;
   readonly #streams: Duplex;
   readonly #output: AsyncGenerator<BoxOutput>;
@@ -28,7 +28,8 @@ export class ContainerProcess implements BoxProcess {
   readonly #closed: Promise<void>;
 
   /** @throws BoxStartError when it cannot be started */
-  static async start({ container, user }: ContainerBox, program: BoxProgram): Promise<ContainerProcess> {
+  static async start(box: ContainerBox, program: BoxProgram): Promise<ContainerProcess> {
+    const { container, user } = box;
     const { argv, cwd, env, stdin, pty } = program;
     const exec = await container.exec({
       Cmd: await guestScript("container-program", cwd, ...argv),
@@ -54,13 +55,13 @@ export class ContainerProcess implements BoxProcess {
     if (word === "cwd") throw new BoxStartError("cwd", value, cwd);
     if (word !== "pid") throw new BoxStartError("program", value, argv[0] ?? "");
     const first = { stream: "stdout", bytes: said.subarray(end + 1) } as const;
-    const process = new ContainerProcess({ container, exec, streams, output, first, program, pid: Number(value) });
+    const process = new ContainerProcess({ box, exec, streams, output, first, program, pid: Number(value) });
     if (pty) await process.resize(pty);
     return process;
   }
 
   private constructor(parts: {
-    readonly container: Container;
+    readonly box: ContainerBox;
     readonly exec: ContainerExec;
     readonly streams: Duplex;
     readonly output: AsyncGenerator<BoxOutput>;
@@ -70,7 +71,7 @@ export class ContainerProcess implements BoxProcess {
   }) {
     this.pid = parts.pid;
     this.program = parts.program;
-    this.#container = parts.container;
+    this.#box = parts.box;
     this.#exec = parts.exec;
     this.#streams = parts.streams;
     this.#output = parts.output;
@@ -109,7 +110,9 @@ export class ContainerProcess implements BoxProcess {
   }
 
   async #kill(name: NodeJS.Signals, ...targets: readonly string[]): Promise<void> {
-    await signalInContainer(this.#container, name, targets);
+    // Those that are gone are no error.
+    const { container, user } = this.#box;
+    await runInContainer(container, user, ["kill", `-${name.slice(3)}`, "--", ...targets]);
   }
 
   async #exit(): Promise<BoxExit> {
@@ -120,14 +123,14 @@ export class ContainerProcess implements BoxProcess {
   }
 }
 
-/** Sends a signal in a container; those that are gone are no error. */
-export async function signalInContainer(
-  container: Container,
-  name: NodeJS.Signals,
-  targets: readonly string[],
-): Promise<void> {
-  const options = { AttachStdout: true, AttachStderr: true, Cmd: ["kill", `-${name.slice(3)}`, "--", ...targets] };
-  const streams = await (await container.exec(options)).start({});
+/** Kills all that was started in a container. */
+export async function killInContainer({ container, user, firstPids }: ContainerBox): Promise<void> {
+  await runInContainer(container, user, await guestScript("container-kill", ...firstPids));
+}
+
+async function runInContainer(container: Container, user: string, command: readonly string[]): Promise<void> {
+  const exec = await container.exec({ AttachStdout: true, AttachStderr: true, User: user, Cmd: [...command] });
+  const streams = await exec.start({});
   streams.resume();
   await once(streams, "close");
 }

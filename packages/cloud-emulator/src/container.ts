@@ -20,6 +20,8 @@ export interface ContainerBox {
   readonly container: Container;
   /** Who its programs run as, `uid:gid`. */
   readonly user: string;
+  /** What ran in it from the beginning: it ends with these. */
+  readonly firstPids: readonly string[];
 }
 
 /** The container that a sandbox is; undefined where it is none. */
@@ -28,8 +30,9 @@ export async function containerOf(sandbox: Sandbox): Promise<ContainerBox | unde
   if (typeof native !== "object" || native === null || !("container" in native)) return undefined;
   const { container } = native;
   if (!isContainer(container)) return undefined;
-  const { stdout } = await sandbox.exec('echo "$(id -u):$(id -g)"');
-  return { container, user: stdout.text.trim() };
+  const { stdout } = await sandbox.exec('echo "$(id -u):$(id -g)"; cd /proc && echo [0-9]*');
+  const [user = "", ...firstPids] = stdout.text.trim().split(/\s+/);
+  return { container, user, firstPids };
 }
 
 function isContainer(value: unknown): value is Container {

@@ -4,7 +4,7 @@ import { boxConnection } from "./box-connection.js";
 import { type BoxProcess, type BoxProgram, HelperProcess } from "./box-process.js";
 import { BoxWatch } from "./box-watch.js";
 import { type ContainerBox, containerOf } from "./container.js";
-import { ContainerProcess, signalInContainer } from "./container-process.js";
+import { ContainerProcess, killInContainer } from "./container-process.js";
 import type { HelperName } from "./guest-program.js";
 import type { Helper } from "./helper.js";
 import { Helpers } from "./helpers.js";
@@ -80,7 +80,7 @@ export class EmulatedBox {
 
   /** Ends every process; the files stay. */
   async killAll(): Promise<void> {
-    if (this.#container) await signalInContainer(this.#container.container, "SIGKILL", ["-1"]);
+    if (this.#container) await killInContainer(this.#container);
     else await this.#signalAll("SIGKILL");
     this.#helpers = [];
     this.#frozen = false;

@@ -12,6 +12,8 @@ import { type SpawnEnd, SpawnReport } from "./spawn-report.js";
 
 /** How long after the program's end its outputs may be silent before they are taken to be over, in milliseconds. */
 const quietMs = 150;
+/** Likewise where what it wrote has a long way: while something that it started lives on, and when nothing does. */
+const slowQuietMs = { survived: 600, alone: 5_000 };
 /** Between two looks whether what a program left behind still runs, in milliseconds. */
 const firstLookMs = 200;
 const lastLookMs = 2_000;
@@ -145,7 +147,7 @@ export class PlainProcess implements ProviderProcess {
     this.#exited.resolve(signaled ? { exitCode: null, signal, oom: how === "oom" } : { exitCode: code });
     if (survived) this.#watch();
     else this.#gone.resolve();
-    this.#endWhenQuiet();
+    this.#endWhenQuiet(survived);
   }
 
   #whenLast(): void {
@@ -175,12 +177,14 @@ export class PlainProcess implements ProviderProcess {
   }
 
   /** A background child may hold the outputs open for ever; the program's own have come by the time nothing more does. */
-  async #endWhenQuiet(): Promise<void> {
+  async #endWhenQuiet(survived: boolean): Promise<void> {
     let closed = false;
     this.#exec.closed.then(() => {
       closed = true;
     });
-    const isQuiet = () => !this.#exec.held && performance.now() - this.#heardAt >= quietMs;
+    const slowMs = survived ? slowQuietMs.survived : slowQuietMs.alone;
+    const silentMs = this.#exec.caughtUp ? slowMs : quietMs;
+    const isQuiet = () => !this.#exec.held && performance.now() - this.#heardAt >= silentMs;
     while (!closed) {
       await pause(quietMs / 3);
       if (closed || !isQuiet()) continue;

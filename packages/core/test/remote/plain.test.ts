@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type RemoteSession, remoteSession } from "../../src/remote/remote-session.js";
 import { Sandbox } from "../../src/sandbox.js";
-import type { LocalTerminalOptions } from "./local-terminal.js";
+import type { Faults, LocalTerminalOptions } from "./local-terminal.js";
 import { LocalBox } from "./remote-box.js";
 
 const sessions: RemoteSession[] = [];
@@ -50,14 +50,14 @@ describe("a box without Python", () => {
 
   it("loses and doubles nothing though connections drop, cut and stall, in both directions", async () => {
     let turn = 0;
-    const faults = {
+    const faults: Faults = {};
+    const { sandbox, box } = await open({ faults });
+    Object.assign(faults, {
       pieceBytes: 1_021,
       dropAfterBytes: () => 210_000 + 7_919 * (turn++ % 7),
       failSend: () => (["after", "before", undefined, undefined, undefined, undefined] as const)[turn++ % 6],
-    };
-    const { sandbox, box } = await open();
+    });
     const content = randomBytes(600_000);
-    Object.assign(box.lastTerminal.faults, faults);
     const command = "tee /dev/stderr";
     const { stdout, stderr } = await sandbox.exec(command, { stdin: content, maxOutputBytes: 10_000_000 });
     for (const { bytes } of [stdout, stderr]) expect(digest(bytes)).toBe(digest(content));

@@ -1,6 +1,7 @@
 # Runs one program after another on a terminal that is raw, for remote/plain/shell-terminal.ts. A line each:
-# In:  JOB run KIND CODE   runs the program that CODE (base64) leaves as "$@"; KIND is "stdin" or "none"
-#      JOB in N TEXT       input, base64; "." for its end    JOB out N, JOB err N   so much of an output has come
+# In:  JOB run KIND CODE . runs the program that CODE (base64) leaves as "$@"; KIND is "stdin" or "none"
+#      JOB in N SIZE       that many bytes of input, which follow; 0 for its end
+#      JOB out N, JOB err N    so much of an output has come
 #      JOB again           says again what may be lost       JOB probe N            answered at once
 #      JOB over            both outputs have ended and come
 # Out: JOB run, JOB in N (written), JOB seen N (come), JOB probe N
@@ -27,18 +28,22 @@ sandkit_pump() { # job name
   done
 }
 
+# Hands on so many bytes.
+sandkit_take() {
+  [ "$1" = 0 ] || dd bs="$1" count=1 iflag=fullblock 2>/dev/null
+}
+
 # Writes the input that comes to the program.
 sandkit_give() { # job
   sandkit_count=0
-  while read -r sandkit_number sandkit_text; do
-    if [ "$sandkit_number" -gt "$sandkit_count" ]; then
+  while read -r sandkit_number sandkit_size; do
+    if [ "$sandkit_number" != again ]; then
       sandkit_count=$sandkit_number
-      [ "$sandkit_text" != . ] || break
-      printf '%s\n' "$sandkit_text" | base64 -d 2>/dev/null
+      # After the end it goes on answering.
+      if [ "$sandkit_size" = 0 ]; then exec >&-; else sandkit_take "$sandkit_size"; fi
     fi
-    sandkit_say "$1 in $sandkit_number"
+    sandkit_say "$1 in $sandkit_count"
   done
-  sandkit_say "$1 in $sandkit_count"
 }
 
 sandkit_run() { # job code
@@ -60,14 +65,21 @@ sandkit_hear() { # job
     case $sandkit_line in
     "$1 in "*)
       sandkit_line=${sandkit_line#"$1 in "}
-      sandkit_seen=${sandkit_line%% *}
-      echo "$sandkit_line"
+      if [ "${sandkit_line%% *}" -gt "$sandkit_seen" ]; then
+        sandkit_seen=${sandkit_line%% *}
+        # The pipe takes it all, as one comes only when the one before has been written.
+        echo "$sandkit_line"
+        sandkit_take "${sandkit_line#* }"
+      else
+        sandkit_take "${sandkit_line#* }" >/dev/null
+      fi
       ;;
     "$1 out "*) echo "$1.${sandkit_line#"$1 out "}" >&6 ;;
     "$1 err "*) echo "$1.${sandkit_line#"$1 err "}" >&7 ;;
     "$1 run "*) sandkit_say "$1 run" ;;
     "$1 again")
       sandkit_say "$1 seen $sandkit_seen"
+      echo again
       echo again >&6
       echo again >&7
       ;;
@@ -87,11 +99,12 @@ unset TERM COLUMNS LINES SHLVL OLDPWD
 sandkit_say "SANDKIT:$1 ready $sandkit_facts"
 while IFS= read -r sandkit_line; do
   case $sandkit_line in
-  *" run stdin "* | *" run none "*) ;;
+  *" run stdin "*" ." | *" run none "*" .") ;;
   *) continue ;;
   esac
   sandkit_name=${sandkit_line%% *}
   sandkit_kind=${sandkit_line#* run }
+  sandkit_kind=${sandkit_kind% .}
   sandkit_code=$(printf '%s\n' "${sandkit_kind#* }" | base64 -d)
   sandkit_say "$sandkit_name run"
   case $sandkit_kind in

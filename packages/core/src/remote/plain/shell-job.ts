@@ -3,8 +3,10 @@ import { deferred } from "../../deferred.js";
 import type { SandboxError } from "../../errors.js";
 import type { OutputSink } from "../../plain/plain-place.js";
 
-/** One line, in base64; what the relay's pipe takes at once. */
-const inputBytes = 24 * 1024;
+/** What the relay's pipe takes at once, with what is said of it. */
+const inputBytes = 60 * 1000;
+/** More than is said of a piece. */
+const headBytes = 100;
 
 type OutputName = "out" | "err";
 
@@ -19,7 +21,7 @@ interface Output {
 /** A piece of input that the program has not got yet. */
 interface Piece {
   readonly number: number;
-  readonly text: string;
+  readonly bytes: Uint8Array;
   readonly taken: () => void;
 }
 
@@ -28,8 +30,10 @@ export interface JobOptions {
   /** Shell code that leaves the program as `"$@"`. */
   readonly code: string;
   readonly stdin: boolean;
-  /** Says a line to the relay. */
-  readonly say: (line: string) => void;
+  /** Says a line to the relay, and what belongs to it. */
+  readonly say: (line: string, bytes?: Uint8Array) => void;
+  /** Most bytes that are said at once. */
+  readonly maxSendBytes: number;
   /** Both outputs have come to their end. */
   readonly onOver: () => void;
 }
@@ -83,15 +87,16 @@ export class ShellJob {
   async write(data: Uint8Array): Promise<void> {
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     const taken: Promise<void>[] = [];
-    for (let at = 0; at < bytes.length && !this.#inputEnded; at += inputBytes) {
-      taken.push(this.#give(bytes.subarray(at, at + inputBytes).toString("base64")));
+    const most = Math.min(inputBytes, this.#options.maxSendBytes - headBytes);
+    for (let at = 0; at < bytes.length && !this.#inputEnded; at += most) {
+      taken.push(this.#give(bytes.subarray(at, at + most)));
     }
     await Promise.all(taken);
   }
 
   end(): void {
     if (this.#inputEnded) return;
-    this.#give(".").catch(() => undefined);
+    this.#give(new Uint8Array()).catch(() => undefined);
     this.#inputEnded = true;
   }
 
@@ -145,7 +150,7 @@ export class ShellJob {
 
   #run(): void {
     const { code, stdin } = this.#options;
-    this.#say(`run ${stdin ? "stdin" : "none"} ${Buffer.from(code).toString("base64")}`);
+    this.#say(`run ${stdin ? "stdin" : "none"} ${Buffer.from(code).toString("base64")} .`);
   }
 
   #begin(): void {
@@ -177,11 +182,11 @@ export class ShellJob {
     this.#say(`${name} ${output.received}`);
   }
 
-  #give(text: string): Promise<void> {
+  #give(bytes: Uint8Array): Promise<void> {
     this.#inputs += 1;
     const number = this.#inputs;
     return new Promise<void>((taken) => {
-      this.#pieces.push({ number, text, taken });
+      this.#pieces.push({ number, bytes, taken });
       this.#feed();
     });
   }
@@ -190,7 +195,7 @@ export class ShellJob {
     const [piece] = this.#pieces;
     if (!piece || !this.#running || this.#sentInput >= piece.number) return;
     this.#sentInput = piece.number;
-    this.#say(`in ${piece.number} ${piece.text}`);
+    this.#say(`in ${piece.number} ${piece.bytes.length}`, piece.bytes);
   }
 
   #got(number: number): void {
@@ -204,8 +209,8 @@ export class ShellJob {
     this.#feed();
   }
 
-  #say(line: string): void {
-    this.#options.say(`${this.name} ${line}`);
+  #say(line: string, bytes?: Uint8Array): void {
+    this.#options.say(`${this.name} ${line}`, bytes);
   }
 }
 

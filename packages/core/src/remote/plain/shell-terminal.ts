@@ -28,7 +28,7 @@ export class ShellTerminal {
   #connection: TerminalConnection | undefined;
   #job: ShellJob | undefined;
   #failure: ShellFailure | undefined;
-  #queue: string[] = [];
+  #queue: Buffer[] = [];
   #sending = false;
   #suspended = false;
   #ended = false;
@@ -69,7 +69,8 @@ export class ShellTerminal {
     const job = new ShellJob({
       code,
       stdin,
-      say: (line) => this.#say(line),
+      say: (line, bytes) => this.#say(line, bytes),
+      maxSendBytes: this.#terminal.maxSendBytes,
       onOver: () => {
         clearInterval(this.#probing);
         this.#job = undefined;
@@ -135,8 +136,8 @@ export class ShellTerminal {
     }
   }
 
-  #say(line: string): void {
-    this.#queue.push(`${line}\n`);
+  #say(line: string, bytes: Uint8Array = new Uint8Array()): void {
+    this.#queue.push(Buffer.concat([Buffer.from(`${line}\n`, "latin1"), bytes]));
     if (!this.#sending) this.#send().catch(() => undefined);
   }
 
@@ -144,13 +145,9 @@ export class ShellTerminal {
   async #send(): Promise<void> {
     this.#sending = true;
     try {
-      while (this.#queue.length > 0 && this.#connection) {
-        const connection = this.#connection;
-        const bytes = Buffer.from(this.#queue.splice(0).join(""), "latin1");
+      for (let connection = this.#connection; connection && this.#queue.length > 0; connection = this.#connection) {
         try {
-          for (let at = 0; at < bytes.length && this.#connection === connection; at += this.#terminal.maxSendBytes) {
-            await connection.send(bytes.subarray(at, at + this.#terminal.maxSendBytes));
-          }
+          await connection.send(this.#next());
         } catch (error) {
           this.#broke(connection, error);
         }
@@ -158,6 +155,22 @@ export class ShellTerminal {
     } finally {
       this.#sending = false;
     }
+  }
+
+  /** What goes in one call: all of it arrives or none, so that it is whole, unless it is longer than any call. */
+  #next(): Uint8Array {
+    const most = this.#terminal.maxSendBytes;
+    const parts: Buffer[] = [];
+    let size = 0;
+    for (let next = this.#queue[0]; next && size + next.length <= most; next = this.#queue[0]) {
+      parts.push(next);
+      size += next.length;
+      this.#queue.shift();
+    }
+    if (parts.length > 0) return Buffer.concat(parts);
+    const long = this.#queue.shift() ?? Buffer.alloc(0);
+    this.#queue.unshift(long.subarray(most));
+    return long.subarray(0, most);
   }
 
   #broke(connection: TerminalConnection, cause: unknown): void {
@@ -180,6 +193,9 @@ export class ShellTerminal {
   #restore(cause: unknown): Promise<void> {
     this.#restoring ??= this.#reconnect(cause).finally(() => {
       this.#restoring = undefined;
+      // It may have broken again before this was known.
+      const again = !this.#connection && !this.#ended && !this.#suspended;
+      return again ? this.#restore(new Error("the connection broke again")) : undefined;
     });
     return this.#restoring;
   }
@@ -195,7 +211,7 @@ export class ShellTerminal {
         if (this.#ended || this.#suspended) return await connection.close();
         this.#use(connection);
         // What it made of half a line ends here.
-        this.#queue.unshift("\n");
+        this.#queue.unshift(Buffer.from("\n"));
         this.#job?.again();
         return;
       } catch (error) {
