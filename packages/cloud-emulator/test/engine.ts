@@ -4,7 +4,12 @@ import { describe } from "vitest";
 /** The image that `images/` builds, as `npm test` names it. */
 export const pythonImage = process.env.SANDKIT_TEST_IMAGE_PYTHON ?? "sandkit/python:test";
 
-/** Containers of that image. */
+/** A shell and its usual tools, without Python: E2B needs its bash. */
+export const bareImage = process.env.SANDKIT_TEST_IMAGE_BARE ?? "sandkit/bare:test";
+/** Neither Python nor bash. */
+export const busyboxImage = process.env.SANDKIT_TEST_IMAGE_BUSYBOX ?? "sandkit/busybox:test";
+
+/** Containers of the first. */
 export const containers = docker({ images: { python: pythonImage }, pull: "never" });
 
 async function engineAnswers(): Promise<boolean> {

@@ -75,6 +75,9 @@ export type {
 } from "./options.js";
 export { describeIssues } from "./options.js";
 export { ownerLabel, ownerState } from "./owner.js";
+export { PlainBox, type PlainBoxOptions } from "./plain/plain-box.js";
+export type { OutputSink, PlainEnding, PlainExec, PlainPlace, PlainStart } from "./plain/plain-place.js";
+export { ProgramMarks } from "./plain/program-marks.js";
 export { Pool, type PoolOptions } from "./pool.js";
 export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
@@ -109,3 +112,4 @@ export { undone } from "./remote/undo.js";
 export { exitStatus } from "./result.js";
 export type { Command, Sandbox } from "./sandbox.js";
 export { fingerprintOf, type SessionFactory, SessionRegistry } from "./session-registry.js";
+export { Turns } from "./turns.js";

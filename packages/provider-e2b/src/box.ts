@@ -69,8 +69,8 @@ export class E2BBox implements RemoteBox {
     this.pause = { keeps: "processes", pause: () => client.pause(this.ref.id), resume: () => this.#resume() };
   }
 
-  terminal(): Terminal {
-    return new PtyTerminal(this);
+  terminal(user?: string): Terminal {
+    return new PtyTerminal(this, user);
   }
 
   async explainLoss(): Promise<string | undefined> {

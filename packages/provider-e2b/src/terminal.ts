@@ -8,7 +8,7 @@ import { PtyOutput } from "./pty-output.js";
 
 const size = { cols: 80, rows: 24 };
 /** What carries our bytes must be nothing that programs of the sandbox can read or stop. */
-const user = "root";
+const root = "root";
 /** One request each, in base64: larger ones win nothing, and a lost one costs more. */
 const maxSendBytes = 64 * 1024;
 const sendDeadlineMs = 30_000;
@@ -24,16 +24,18 @@ export interface TerminalHost {
 export class PtyTerminal implements Terminal {
   readonly maxSendBytes = maxSendBytes;
   readonly #host: TerminalHost;
+  readonly #user: string;
   #pid: number | undefined;
 
-  constructor(host: TerminalHost) {
+  constructor(host: TerminalHost, user = root) {
     this.#host = host;
+    this.#user = user;
   }
 
   async open(signal: AbortSignal): Promise<TerminalConnection> {
     const { sandbox } = this.#host;
     const connection = await this.#connect("open", signal, (output, attempt) =>
-      sandbox.pty.create({ ...size, user, ...attempt, timeoutMs: 0, onData: output.write }),
+      sandbox.pty.create({ ...size, user: this.#user, ...attempt, timeoutMs: 0, onData: output.write }),
     );
     this.#pid = connection.pid;
     return connection;

@@ -18,8 +18,8 @@ export interface RemoteBox {
   readonly user?: string | undefined;
   /** Made when missing. */
   readonly directories?: readonly string[] | undefined;
-  /** A terminal that was never opened. */
-  terminal(): Terminal;
+  /** A terminal that was never opened, of this user; default: of whoever the vendor gives most rights. */
+  terminal(user?: string): Terminal;
   /** The vendor's own way for large files, where it is faster than the agent. */
   readonly bulk?: BulkFiles | undefined;
   /** Changes of files as the vendor tells of them. */

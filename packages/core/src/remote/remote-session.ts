@@ -1,4 +1,3 @@
-import type { AgentSession } from "../agent/agent-session.js";
 import type { Capabilities } from "../capabilities.js";
 import { type Deferred, deferred } from "../deferred.js";
 import { type ErrorCode, SandboxError } from "../errors.js";
@@ -19,11 +18,12 @@ import { Lease } from "./lease.js";
 import { type OpenedAgent, openAgent, type RemoteSessionOptions } from "./open-agent.js";
 import type { RemoteBox } from "./remote-box.js";
 import { remoteFiles } from "./remote-files.js";
+import type { RemoteGuest } from "./remote-guest.js";
 
 /**
  * The whole session of a vendor's machine, over a terminal of it: a link to the guest agent, which is started when none
  * runs there, for commands, kernels and files, and the vendor's own calls for the rest.
- * @throws SandboxError `UNSUPPORTED` for a box without Python, `UNAVAILABLE`, what the vendor refuses; or
+ * @throws SandboxError `UNSUPPORTED` for a box with neither Python nor a shell's usual tools, `UNAVAILABLE`, what the vendor refuses; or
  * `signal.reason`. The box is left as it is.
  */
 export async function remoteSession(box: RemoteBox, options: RemoteSessionOptions): Promise<RemoteSession> {
@@ -198,7 +198,7 @@ export class RemoteSession implements ProviderSession {
     return true;
   }
 
-  #use(operation: string): AgentSession {
+  #use(operation: string): RemoteGuest {
     if (!this.#paused) return this.#opened.agent;
     throw this.#unavailable("is paused: call resume() first", operation);
   }
@@ -206,7 +206,7 @@ export class RemoteSession implements ProviderSession {
   /** What was asked for before somebody paused the box would wait for who knows how long; it may happen still. */
   async #call<Result>(
     operation: string,
-    work: (agent: AgentSession) => Promise<Result>,
+    work: (agent: RemoteGuest) => Promise<Result>,
     discard?: (late: Result) => Promise<void>,
   ): Promise<Result> {
     const agent = this.#use(operation);
@@ -300,7 +300,7 @@ export class RemoteSession implements ProviderSession {
    * Without its agent a box is of no use to this client, unless it is only paused: it ends with the lease, if no others
    * renew it. One whose time is over is of no use to anybody, nor is one that was this client's alone.
    */
-  async #agentEnded(agent: AgentSession): Promise<void> {
+  async #agentEnded(agent: RemoteGuest): Promise<void> {
     if (this.#opened.agent !== agent || this.#paused || this.#destroying) return;
     this.#lease.stop();
     if (this.#box.pause && (await this.#box.info()).state === "paused") {

@@ -1,6 +1,5 @@
-import { splitStreams } from "../engine/split-streams.js";
-import { type ExecPlace, lostSandbox, startInContainer } from "./engine-exec.js";
 import { type GuestProgram, guestSource } from "./guest-source.js";
+import type { PlainPlace } from "./plain-place.js";
 
 const maxStderrBytes = 64 * 1024;
 
@@ -12,25 +11,30 @@ export interface GuestAnswer {
 
 /** Runs a program of ours inside, to its end. @throws SandboxError `SANDBOX_LOST` when it could not answer */
 export async function runGuest(
-  place: ExecPlace,
+  place: PlainPlace,
   program: GuestProgram,
   args: readonly string[],
   stdin?: Uint8Array,
 ): Promise<GuestAnswer> {
   const command = ["sh", "-c", await guestSource(program), "sh", ...args];
-  const { streams, closed } = await startInContainer(place, command, { env: [], stdin: stdin !== undefined });
+  const exec = await place.start(command, { env: [], stdin: stdin !== undefined });
   const stdout: Uint8Array[] = [];
   let stderr = Buffer.alloc(0);
-  splitStreams(streams, {
+  exec.listen({
     stdout: (bytes) => stdout.push(bytes),
     stderr: (bytes) => {
       stderr = Buffer.concat([stderr, bytes]).subarray(-maxStderrBytes);
     },
     wanted: () => true,
   });
-  if (stdin) streams.end(stdin);
-  await closed;
+  if (stdin) {
+    // One that has failed does not take it all, and says why.
+    if (stdin.length > 0) await Promise.race([exec.write(stdin), exec.closed]);
+    exec.end();
+  }
+  await exec.closed;
   const said = { stdout: Buffer.concat(stdout), stderr: stderr.toString("utf8") };
-  if (said.stdout.length === 0 && said.stderr === "") throw lostSandbox(place.sandboxId);
+  const { complete, failure } = await exec.ending();
+  if (!complete || (said.stdout.length === 0 && said.stderr === "")) throw failure ?? place.lost();
   return said;
 }

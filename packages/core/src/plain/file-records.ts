@@ -1,4 +1,4 @@
-import type { FileInfo } from "@sandkit/core";
+import type { FileInfo } from "../provider.js";
 
 const types: Readonly<Record<number, FileInfo["type"]>> = { 32768: "file", 16384: "directory", 40960: "symlink" };
 

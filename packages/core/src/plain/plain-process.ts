@@ -1,30 +1,33 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { constants } from "node:os";
-import { deferred, type ProcessExit, type ProviderProcess, SandboxError, type SpawnOptions } from "@sandkit/core";
-import { splitStreams } from "../engine/split-streams.js";
-import { providerName } from "../errors.js";
-import { type EngineExec, type ExecPlace, lostSandbox, startInContainer } from "./engine-exec.js";
+import { setTimeout as pause } from "node:timers/promises";
+import { deferred } from "../deferred.js";
+import { SandboxError } from "../errors.js";
+import type { ProcessExit, ProviderProcess, SpawnOptions } from "../provider.js";
 import { runGuest } from "./guest-run.js";
 import { guestSource } from "./guest-source.js";
 import { OutputPipe } from "./output-pipe.js";
+import type { PlainExec, PlainPlace } from "./plain-place.js";
 import { type SpawnEnd, SpawnReport } from "./spawn-report.js";
 
 /** How long after the program's end its outputs may be silent before they are taken to be over, in milliseconds. */
 const quietMs = 150;
+/** Likewise where what it wrote has a long way: while something that it started lives on, and when nothing does. */
+const slowQuietMs = { survived: 600, alone: 5_000 };
 /** Between two looks whether what a program left behind still runs, in milliseconds. */
 const firstLookMs = 200;
 const lastLookMs = 2_000;
 
-/** A program started by the engine, and what grew from it. */
+/** A program started by the backend, and what grew from it. */
 export class PlainProcess implements ProviderProcess {
   readonly id = randomUUID();
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array>;
   readonly exited: Promise<ProcessExit>;
   readonly gone: Promise<void>;
-  readonly #place: ExecPlace;
+  readonly #place: PlainPlace;
   readonly #mark: string;
-  readonly #exec: EngineExec;
+  readonly #exec: PlainExec;
   readonly #report: SpawnReport;
   readonly #outputs: readonly [OutputPipe, OutputPipe];
   readonly #started = deferred<number>();
@@ -38,7 +41,7 @@ export class PlainProcess implements ProviderProcess {
 
   /** Starts a program. @throws SandboxError `FILE_NOT_FOUND` or `NOT_DIRECTORY` for a bad `cwd`; `SANDBOX_LOST` */
   static async start(
-    place: ExecPlace,
+    place: PlainPlace,
     command: readonly string[],
     options: SpawnOptions & { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
   ): Promise<PlainProcess> {
@@ -49,22 +52,22 @@ export class PlainProcess implements ProviderProcess {
     const mark = place.marks.take();
     const args = ["sh", "-c", spawn, "sh", token, mark, merge, program, options.cwd, PATH, ...command];
     const env = Object.entries(others).map(([name, value]) => `${name}=${value}`);
-    const exec = await startInContainer(place, args, { env, stdin: options.stdin }).catch((error) => {
+    const exec = await place.start(args, { env, stdin: options.stdin }).catch((error) => {
       place.marks.release(mark);
       throw error;
     });
     const process = new PlainProcess(place, exec, token, mark);
     process.#pid = await process.#started.promise.catch((refused) => {
-      throw refused instanceof SandboxError ? refused : badDirectory(String(refused), options.cwd, place.sandboxId);
+      throw refused instanceof SandboxError ? refused : badDirectory(String(refused), options.cwd, place);
     });
     return process;
   }
 
-  private constructor(place: ExecPlace, exec: EngineExec, token: string, mark: string) {
+  private constructor(place: PlainPlace, exec: PlainExec, token: string, mark: string) {
     this.#place = place;
     this.#exec = exec;
     this.#mark = mark;
-    const resume = () => exec.streams.resume();
+    const resume = () => exec.resume();
     this.#outputs = [new OutputPipe(resume), new OutputPipe(resume)];
     const [stdout, stderr] = this.#outputs;
     this.stdout = stdout.stream;
@@ -81,7 +84,7 @@ export class PlainProcess implements ProviderProcess {
       ended: (end) => this.#onEnd(end),
       output: (bytes) => stderr.push(bytes),
     });
-    splitStreams(exec.streams, {
+    exec.listen({
       stdout: (bytes) => {
         this.#heardAt = performance.now();
         if (!this.#report.begun) this.#stdoutBefore += Buffer.from(bytes).toString("utf8", 0, 1000);
@@ -102,21 +105,16 @@ export class PlainProcess implements ProviderProcess {
   }
 
   async write(data: Uint8Array): Promise<void> {
-    const { streams } = this.#exec;
-    if (this.#over || streams.writableEnded || streams.destroyed) return;
-    await new Promise<void>((resolve) => {
-      // An error says that the program no longer reads, which is told by its end.
-      streams.write(data, () => resolve());
-      this.#exec.closed.then(resolve);
-      this.exited.then(
-        () => resolve(),
-        () => resolve(),
-      );
-    });
+    if (this.#over) return;
+    const over = this.exited.then(
+      () => undefined,
+      () => undefined,
+    );
+    await Promise.race([this.#exec.write(data), over]);
   }
 
   async closeStdin(): Promise<void> {
-    this.#exec.streams.end();
+    this.#exec.end();
   }
 
   async kill(signal: string): Promise<void> {
@@ -125,11 +123,9 @@ export class PlainProcess implements ProviderProcess {
   }
 
   /** The sandbox was lost. */
-  abandon(): void {
-    const error = lostSandbox(this.#place.sandboxId);
-    this.#exited.reject(error);
-    this.#gone.reject(error);
-    this.#exec.streams.destroy();
+  abandon(failure: SandboxError): void {
+    this.#lose(failure);
+    this.#exec.destroy();
   }
 
   /** Sends a signal to the whole tree, or none with `LOOK`; true when nothing of it is left. */
@@ -151,7 +147,7 @@ export class PlainProcess implements ProviderProcess {
     this.#exited.resolve(signaled ? { exitCode: null, signal, oom: how === "oom" } : { exitCode: code });
     if (survived) this.#watch();
     else this.#gone.resolve();
-    this.#endWhenQuiet();
+    this.#endWhenQuiet(survived);
   }
 
   #whenLast(): void {
@@ -181,48 +177,60 @@ export class PlainProcess implements ProviderProcess {
   }
 
   /** A background child may hold the outputs open for ever; the program's own have come by the time nothing more does. */
-  #endWhenQuiet(): void {
-    const look = setInterval(() => {
-      const { streams } = this.#exec;
-      if (!streams.destroyed && (streams.isPaused() || performance.now() - this.#heardAt < quietMs)) return;
-      clearInterval(look);
-      streams.destroy();
-    }, quietMs / 3);
-    this.#exec.closed.then(() => clearInterval(look));
+  async #endWhenQuiet(survived: boolean): Promise<void> {
+    let closed = false;
+    this.#exec.closed.then(() => {
+      closed = true;
+    });
+    const slowMs = survived ? slowQuietMs.survived : slowQuietMs.alone;
+    const silentMs = this.#exec.caughtUp ? slowMs : quietMs;
+    const isQuiet = () => !this.#exec.held && performance.now() - this.#heardAt >= silentMs;
+    while (!closed) {
+      await pause(quietMs / 3);
+      if (closed || !isQuiet()) continue;
+      await this.#exec.caughtUp?.();
+      if (this.#exec.caughtUp) await pause(quietMs);
+      if (isQuiet()) break;
+    }
+    this.#exec.destroy();
   }
 
   async #onClose(): Promise<void> {
     this.#report.flush();
-    if (!this.#report.ended) await this.#endUntold();
-    for (const output of this.#outputs) output.end();
+    const failure = this.#report.ended ? undefined : await this.#endUntold();
+    for (const output of this.#outputs) {
+      if (failure) output.fail(failure);
+      else output.end();
+    }
   }
 
-  /** The streams closed before an end was told: our own program in there was killed, or the container. */
-  async #endUntold(): Promise<void> {
-    const code = await this.#exec.exitCode().catch(() => null);
-    const running = (await this.#place.engine.inspect(this.#place.container).catch(() => undefined))?.State.Running;
+  /** The streams closed before an end was told: our own program in there was killed, or the box, or the way to it. */
+  async #endUntold(): Promise<SandboxError | undefined> {
+    const { code, failure } = await this.#exec.ending();
     this.#over = true;
-    if (!this.#report.begun && running) {
-      this.#started.reject(
-        new SandboxError("UNAVAILABLE", `the engine did not start a shell: ${this.#stdoutBefore}`, {
-          provider: providerName,
-          operation: "exec",
-        }),
-      );
+    if (code === null) {
+      const reason = failure ?? this.#place.lost();
+      this.#lose(reason);
+      return reason;
     }
-    if (code === null || !running) {
-      const error = lostSandbox(this.#place.sandboxId);
-      this.#started.reject(error);
-      this.#exited.reject(error);
-      this.#gone.reject(error);
-      return;
+    if (!this.#report.begun) {
+      const { provider, sandboxId } = this.#place;
+      const message = `no shell was started in sandbox ${sandboxId}: ${this.#stdoutBefore}`;
+      this.#started.reject(new SandboxError("UNAVAILABLE", message, { provider, operation: "exec" }));
     }
     this.#onEnd({ how: code > 128 ? "signaled" : "exited", code, survived: true });
+    return undefined;
+  }
+
+  #lose(reason: SandboxError): void {
+    this.#started.reject(reason);
+    this.#exited.reject(reason);
+    this.#gone.reject(reason);
   }
 }
 
-function badDirectory(reason: string, cwd: string, sandboxId: string): SandboxError {
-  const details = { provider: providerName, operation: "exec", sandboxId };
+function badDirectory(reason: string, cwd: string, { provider, sandboxId }: PlainPlace): SandboxError {
+  const details = { provider, operation: "exec", sandboxId };
   const subject = `exec in ${JSON.stringify(cwd)}`;
   switch (reason) {
     case "ENOENT":

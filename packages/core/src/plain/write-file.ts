@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { SandboxError, type WriteOptions } from "@sandkit/core";
-import { splitStreams } from "../engine/split-streams.js";
-import { type ExecPlace, startInContainer } from "./engine-exec.js";
+import { SandboxError } from "../errors.js";
+import type { WriteOptions } from "../provider.js";
 import { fileError } from "./file-errors.js";
 import { guestTime } from "./file-records.js";
 import { runGuest } from "./guest-run.js";
 import { guestSource } from "./guest-source.js";
+import type { PlainPlace } from "./plain-place.js";
 
 /** Content up to here goes over in one step, with its length known before. */
 const smallBytes = 1024 * 1024;
@@ -16,7 +15,7 @@ const smallBytes = 1024 * 1024;
  * caller that broke off, so the program is told the length, and puts in place only what has it.
  */
 export async function writeFile(
-  place: ExecPlace,
+  place: PlainPlace,
   path: string,
   data: ReadableStream<Uint8Array>,
   options: WriteOptions,
@@ -59,14 +58,14 @@ function argumentsOf(path: string, { mode, ifModifiedAt, permissions }: WriteOpt
   return [path, mode, time, permissions === undefined ? "" : permissions.toString(8), temporary];
 }
 
-async function writeSmall(place: ExecPlace, path: string, content: Buffer, options: WriteOptions): Promise<void> {
+async function writeSmall(place: PlainPlace, path: string, content: Buffer, options: WriteOptions): Promise<void> {
   const args = argumentsOf(path, options, temporaryName());
   const { stderr } = await runGuest(place, "files", ["write_file", ...args, `${content.length}`], content);
   requireOk(stderr, path, place);
 }
 
 async function writeLarge(
-  place: ExecPlace,
+  place: PlainPlace,
   path: string,
   beginning: readonly Uint8Array[],
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -75,9 +74,9 @@ async function writeLarge(
   const temporary = temporaryName();
   const args = argumentsOf(path, options, temporary);
   const command = ["sh", "-c", await guestSource("files"), "sh", "write_file", ...args, ""];
-  const { streams, closed } = await startInContainer(place, command, { env: [], stdin: true });
+  const exec = await place.start(command, { env: [], stdin: true });
   let said = "";
-  splitStreams(streams, {
+  exec.listen({
     stdout: () => undefined,
     stderr: (bytes) => {
       said += Buffer.from(bytes).toString("utf8");
@@ -87,7 +86,7 @@ async function writeLarge(
   let size = 0;
   const send = async (bytes: Uint8Array) => {
     size += bytes.byteLength;
-    if (!streams.destroyed && !streams.write(bytes)) await Promise.race([once(streams, "drain"), closed]);
+    await exec.write(bytes);
   };
   try {
     for (const bytes of beginning) await send(bytes);
@@ -97,11 +96,12 @@ async function writeLarge(
       if (done) break;
       await send(value);
     }
-    streams.end();
-    await closed;
+    exec.end();
+    await exec.closed;
+    if (said === "") throw (await exec.ending()).failure ?? place.lost();
     requireOk(said, path, place);
   } catch (error) {
-    streams.destroy();
+    exec.destroy();
     if (options.mode !== "append") await runGuest(place, "files", ["discard_file", path, options.mode, temporary]);
     throw error;
   }
@@ -114,11 +114,11 @@ function temporaryName(): string {
   return `.sandkit-${randomUUID()}`;
 }
 
-function requireOk(said: string, path: string, place: ExecPlace): void {
+function requireOk(said: string, path: string, place: PlainPlace): void {
   const word = said.split("\n")[0] ?? "";
   if (word === "ok") return;
   if (word === "fail SHORT") {
-    throw new SandboxError("TRANSPORT", `files.write ${JSON.stringify(path)}: the engine lost a part: try again`);
+    throw new SandboxError("TRANSPORT", `files.write ${JSON.stringify(path)}: a part was lost on the way: try again`);
   }
-  throw fileError(word.replace(/^fail /, ""), "files.write", path, place.sandboxId);
+  throw fileError(word.replace(/^fail /, ""), "files.write", path, place);
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { ProviderFiles } from "@sandkit/core";
-import type { ExecPlace } from "./engine-exec.js";
+import type { ProviderFiles } from "../provider.js";
 import { fileError } from "./file-errors.js";
 import { parseListing, parseRecord } from "./file-records.js";
 import { runGuest } from "./guest-run.js";
+import type { PlainPlace } from "./plain-place.js";
 import { readFile } from "./read-file.js";
 import { writeFile } from "./write-file.js";
 
@@ -11,11 +11,11 @@ import { writeFile } from "./write-file.js";
 const anyDepth = 4096;
 
 /** The files of a box, by the tools that every image with a shell has: one program for each operation. */
-export function plainFiles(place: ExecPlace): ProviderFiles {
+export function plainFiles(place: PlainPlace): ProviderFiles {
   const run = async (operation: string, path: string, args: readonly string[]) => {
     const { stdout, stderr } = await runGuest(place, "files", args);
     const word = stderr.split("\n")[0] ?? "";
-    if (word !== "ok") throw fileError(word.replace(/^fail /, ""), operation, path, place.sandboxId);
+    if (word !== "ok") throw fileError(word.replace(/^fail /, ""), operation, path, place);
     return stdout;
   };
   return {

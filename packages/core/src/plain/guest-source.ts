@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 
 /** Programs of ours that run inside, by `sh -c`. */
-export type GuestProgram = "spawn" | "program" | "kill" | "look" | "files";
+export type GuestProgram = "spawn" | "program" | "kill" | "look" | "files" | "relay";
 
 /** Those that ask for marked processes begin with the functions for it. */
 const withMarks: ReadonlySet<GuestProgram> = new Set(["spawn", "kill"]);
