@@ -15,7 +15,7 @@ export interface SessionWords {
 /** The session of a running sandbox: core's over the terminal, and notice of changes by E2B itself. */
 export async function openSession(box: E2BBox, words: SessionWords): Promise<ProviderSession> {
   const session = await remoteSession(box, { ...words, detached: box.detached });
-  const watch = (...args: WatchArguments) => watchFiles(box.sandbox, ...args);
+  const watch = (...args: WatchArguments) => watchFiles(box, ...args);
   Object.assign(session.files, { watch });
   return session;
 }

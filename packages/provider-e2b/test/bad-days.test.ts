@@ -151,6 +151,7 @@ describe("the way to a sandbox", limitMs, () => {
     const { emulator, provider } = await cloudWith();
     for (const status of [429, 502]) emulator.faults.add({ path: "/process.Process/Start", status });
     emulator.faults.add({ path: "/process.Process/Start", drop: { afterBytes: 100 } });
+    emulator.faults.add({ path: "/process.Process/Start", drop: "after" });
     const sandbox = await createSandbox(provider);
     expect((await sandbox.exec("echo there")).stdout.text).toBe("there\n");
     expect(emulator.faults.pending).toBe(0);
@@ -273,9 +274,39 @@ describe("a sandbox", limitMs, () => {
       code: "UNAVAILABLE",
       message: expect.stringContaining("resume()"),
     });
+    const paused = { code: "UNAVAILABLE", message: expect.stringContaining("resume()") };
+    const watching = () => found.files.watch(sandbox.workdir)[Symbol.asyncIterator]();
+    await expect(watching().next()).rejects.toMatchObject(paused);
     expect((await all(cloud.provider)).map(({ state }) => state)).toEqual(["paused"]);
     await found.resume();
     expect((await found.info()).state).toBe("running");
+    const changes = watching();
+    const first = changes.next();
+    await eventually("a change is noticed", async () => {
+      await found.files.write(`${sandbox.workdir}/new`, "new");
+      return Promise.race([first.then(() => true), pause(100, false)]);
+    });
+    expect((await first).value.path).toContain(`${sandbox.workdir}/`);
+    // Of one iteration nobody takes what comes now; another one tells when all has come.
+    const last = (async () => {
+      for await (const { path } of found.files.watch(sandbox.workdir)) if (path.endsWith("/last")) return;
+    })();
+    await pause(500);
+    const many = "for i in range(2700): open('many', 'w').close(); __import__('os').unlink('many')\nopen('last', 'w')";
+    await found.exec(["python3", "-c", many]);
+    await last;
+    await pause(200);
+    const taking = async () => {
+      for (;;) if ((await changes.next()).value.path.endsWith("/last")) return "all of them";
+    };
+    await expect(taking()).rejects.toMatchObject({ code: "TOO_LARGE" });
+    const until = watching();
+    const waiting = expect(until.next()).rejects.toMatchObject(paused);
+    await pause(500);
+    await vendor(cloud).Sandbox.pause(found.ref.id);
+    await waiting;
+    await expect(watching().next()).rejects.toMatchObject(paused);
+    await found.resume();
     await found.destroy();
     expect(await all(cloud.provider)).toEqual([]);
   });
