@@ -22,6 +22,10 @@ export const optionsSchema = z
     pausedMs: lifeMs.optional().meta({
       description: "How long a paused sandbox is kept where its lifetime does not say, in ms; default a week",
     }),
+    packageHosts: z
+      .array(name)
+      .optional()
+      .meta({ description: "Hosts of the indexes that packages come from; default those of PyPI and npm" }),
   })
   .meta({ description: "Sandboxes at Daytona, hosted or self-hosted" });
 

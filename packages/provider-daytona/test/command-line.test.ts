@@ -13,7 +13,7 @@ let folder: string;
 beforeAll(async () => {
   one = await emulated();
   folder = await mkdtemp(join(tmpdir(), "sandkit-daytona-"));
-  const options = { apiUrl: one.cloud.url };
+  const options = { apiUrl: one.emulator.url };
   await writeFile(join(folder, "config.json"), JSON.stringify({ provider: "daytona", options }));
 });
 
@@ -38,7 +38,7 @@ function run(
 
 describe("sandkit run with a config line", { timeout: 60_000 }, () => {
   it("runs at Daytona, gives the program's exit code, and leaves nothing", async () => {
-    const outcome = await run(["-e", "print(6 * 7); raise SystemExit(3)"], { DAYTONA_API_KEY: one.cloud.apiKey });
+    const outcome = await run(["-e", "print(6 * 7); raise SystemExit(3)"], { DAYTONA_API_KEY: one.emulator.apiKey });
     expect(outcome).toMatchObject({ code: 3, stdout: "42\n" });
     for await (const { ref } of one.provider.list()) throw new Error(`sandbox ${ref.id} is left`);
   });

@@ -36,7 +36,7 @@ export const optionsSchema = z
     packageHosts: z
       .array(z.string().min(1))
       .optional()
-      .meta({ description: "Hosts of the indexes that packages come from; default those of PyPI" }),
+      .meta({ description: "Hosts of the indexes that packages come from; default those of PyPI and npm" }),
   })
   .meta({ description: "Micro machines at E2B" });
 

@@ -33,6 +33,7 @@ const ready: z.ZodType<AgentReady> = z.object({
   pty: z.boolean(),
   workdir: z.string().max(4096),
   startedAt: time,
+  settingUp: z.boolean().optional(),
 });
 
 const info: z.ZodType<AgentInfo> = z.object({

@@ -28,6 +28,8 @@ export interface RemoteSessionOptions {
   readonly detached?: boolean | undefined;
   /** False: a box without an agent that lives is over, by its user's end or its owner's, and is `NOT_FOUND`. */
   readonly startAgent?: boolean | undefined;
+  /** Who joins is told that the box is still being set up, until `ready` of its session. */
+  readonly settingUp?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,15 +49,21 @@ export interface OpenOptions {
 const nobodysPlace: ReadonlySet<string> = new Set(["/", "/root"]);
 
 /**
- * Leads a link to the agent of a box, over a new terminal, and greets it.
+ * Leads a link to the agent of a box, over a new terminal, and greets it: the one place where an agent is opened.
+ * @returns `ended` when none is there and `startAgent` is false
  * @throws SandboxError as `remoteSession` does
  */
 export async function openAgent(
   box: RemoteBox,
   options: RemoteSessionOptions,
   open: OpenOptions,
-): Promise<OpenedAgent> {
-  const { terminal, start } = await startOnce(box, options);
+): Promise<OpenedAgent | "ended"> {
+  const started = await startOnce(box, options).catch((error): "ended" => {
+    if (options.startAgent === false && error instanceof SandboxError && error.code === "NOT_FOUND") return "ended";
+    throw error;
+  });
+  if (started === "ended") return started;
+  const { terminal, start } = started;
   const isPaused = async () => (await box.info()).state === "paused";
   const link = new Link(terminal, start, { isPaused, onPaused: open.onPaused });
   const { cwd, home } = start.place;
@@ -68,6 +76,8 @@ export async function openAgent(
     ttlMs: open.ttlMs,
     idleMs: options.idleMs,
     leaseMs: options.detached ? (options.leaseMs ?? defaultLeaseMs) : attachedLeaseMs,
+    settingUp: options.settingUp,
+    joins: options.startAgent === false,
     signal: options.signal,
     info: () => box.info(),
     explainLoss: box.explainLoss && (async () => box.explainLoss?.()),

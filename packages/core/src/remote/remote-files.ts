@@ -1,6 +1,6 @@
 import type { ProviderFiles } from "../provider.js";
 import { type AgentBox, readBulk, writeBulk } from "./bulk-files.js";
-import type { BulkFiles } from "./remote-box.js";
+import type { RemoteBox } from "./remote-box.js";
 
 /** Does something with the session of the agent, while there is one to be reached; `discard` takes what comes too late. */
 export type CallAgent = <Result>(
@@ -10,8 +10,9 @@ export type CallAgent = <Result>(
 ) => Promise<Result>;
 
 /** The files of a remote box: through its agent, and large ones by the vendor's own way where there is one. */
-export function remoteFiles(call: CallAgent, bulk: BulkFiles | undefined): ProviderFiles {
+export function remoteFiles(call: CallAgent, { bulk, watch }: Pick<RemoteBox, "bulk" | "watch">): ProviderFiles {
   return {
+    ...(watch && { watch }),
     read: (...args) =>
       call(
         "files.read",

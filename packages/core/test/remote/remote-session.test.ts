@@ -192,6 +192,87 @@ function pausable(keeps: "processes" | "files") {
   return Object.assign(box, { pause });
 }
 
+describe("changes of a box", () => {
+  /** A pausable one that takes its time, and writes down what it is told. */
+  function slow() {
+    const said: string[] = [];
+    const box = pausable("processes");
+    const { pause } = box;
+    const takes = async (what: string, work: () => Promise<void>) => {
+      said.push(`${what} begins`);
+      await sleep(150);
+      await work();
+      said.push(`${what} ends`);
+    };
+    const parts = {
+      native: {},
+      pause: {
+        ...pause,
+        pause: () => takes("pause", pause.pause),
+        resume: () =>
+          takes("resume", async () => {
+            parts.native = {};
+            await pause.resume();
+          }),
+      },
+      snapshot: async () => {
+        await takes("snapshot", async () => undefined);
+        return { id: "copy" };
+      },
+      extend: () => takes("renewal", async () => undefined),
+      destroy: () => takes("destroy", () => LocalBox.prototype.destroy.call(box)),
+    };
+    return { said, box: Object.defineProperty(Object.assign(box, parts), "native", { get: () => parts.native }) };
+  }
+
+  it("come one after another, none while a renewal is under way, and a destroy waits for the one under way", async () => {
+    const { said, box } = slow();
+    const { session } = await open(box);
+    const before = session.native;
+    // The first renewal is under way.
+    await expect.poll(() => said).toEqual(["renewal begins"]);
+    const paused = session.pause?.();
+    const resumed = session.resume?.();
+    const copied = session.snapshot?.();
+    await Promise.all([paused, resumed, copied]);
+    const changes = () => said.filter((what) => !what.startsWith("renewal"));
+    const pairs = ["pause", "resume", "snapshot"].flatMap((what) => [`${what} begins`, `${what} ends`]);
+    expect(changes()).toEqual(pairs);
+    expect(said.slice(0, 3)).toEqual(["renewal begins", "renewal ends", "pause begins"]);
+    expect(session.native).not.toBe(before);
+
+    said.splice(0);
+    const pausing = session.pause?.();
+    await expect.poll(() => changes()).toEqual(["pause begins"]);
+    const late = expect(session.resume?.()).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await Promise.all([session.destroy(), session.destroy(), pausing, late]);
+    expect(changes()).toEqual(["pause begins", "pause ends", "destroy begins", "destroy ends"]);
+  });
+});
+
+it("what runs in a box that a renewal found gone is told so at once, with the reason; others are not believed", async () => {
+  const box = new LocalBox();
+  let renewals = 0;
+  const extend = async () => {
+    renewals += 1;
+    throw new SandboxError("NOT_FOUND", "the vendor says so");
+  };
+  const explainLoss = async () => "somebody ended it";
+  const { sandbox } = await open(Object.assign(box, { extend, explainLoss }), { leaseMs: 3_000 });
+  const running = sandbox.exec("sleep 60");
+  const lost = expect(running).rejects.toMatchObject({
+    code: "SANDBOX_LOST",
+    message: expect.stringContaining("is gone (somebody ended it)"),
+  });
+  await expect.poll(() => renewals, { timeout: 5_000 }).toBe(2);
+  expect((await sandbox.exec("echo lives")).stdout.text).toBe("lives\n");
+  box.state = "gone";
+  await lost;
+  const count = renewals;
+  await sleep(1_200);
+  expect(renewals).toBe(count);
+});
+
 it("a box that stands still while it is copied is not taken for paused, nor for lost", async () => {
   const box = new LocalBox();
   const snapshot = async () => {
