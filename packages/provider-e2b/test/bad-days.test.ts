@@ -1,7 +1,8 @@
-import { createSandbox } from "@sandkit/core";
+import { setTimeout as pause } from "node:timers/promises";
+import { attachSandbox, createSandbox } from "@sandkit/core";
 import { E2B } from "e2b";
 import { expect, it } from "vitest";
-import { badDays, living } from "../../cloud-emulator/test/bad-days.js";
+import { badDays, eventually, living } from "../../cloud-emulator/test/bad-days.js";
 import { type Cloud, startCloud } from "./cloud.js";
 
 const create = { method: "POST", path: "/v2/sandboxes" } as const;
@@ -65,6 +66,7 @@ const start = badDays<Cloud>({
     { path: "/process.Process/Start", status: 429 },
     { path: "/process.Process/Start", status: 502 },
     { path: "/process.Process/Start", drop: { afterBytes: 100 } },
+    { path: "/process.Process/Start", drop: "after" },
   ],
   download: { method: "GET", path: /^\/files/ },
   upload: { method: "POST", path: /^\/files/ },
@@ -96,4 +98,45 @@ it("a sandbox that was resumed is the SDK's newest object for it", { timeout: 60
   await sandbox.resume();
   expect(sandbox.native()).not.toBe(before);
   expect(sandbox.native<{ sandboxId: string }>().sandboxId).toBe(sandbox.ref.id);
+});
+
+it("a sandbox that was found paused is watched after its resume, no longer than is taken and no longer than it runs", {
+  timeout: 60_000,
+}, async () => {
+  const cloud = await start();
+  const sandbox = await createSandbox(cloud.provider, { lifetime: { detached: true } });
+  await sandbox.pause();
+  const found = await attachSandbox(cloud.other(), sandbox.ref);
+  const paused = { code: "UNAVAILABLE", message: expect.stringContaining("resume()") };
+  const watching = () => found.files.watch(sandbox.workdir)[Symbol.asyncIterator]();
+  await expect(watching().next()).rejects.toMatchObject(paused);
+  expect((await living(cloud.provider)).map(({ state }) => state)).toEqual(["paused"]);
+  await found.resume();
+  const changes = watching();
+  const first = changes.next();
+  await eventually("a change is noticed", async () => {
+    await found.files.write(`${sandbox.workdir}/new`, "new");
+    return Promise.race([first.then(() => true), pause(100, false)]);
+  });
+  expect((await first).value.path).toContain(`${sandbox.workdir}/`);
+
+  // Of one iteration nobody takes what comes now; another one tells when all has come.
+  const last = (async () => {
+    for await (const { path } of found.files.watch(sandbox.workdir)) if (path.endsWith("/last")) return;
+  })();
+  await pause(500);
+  const many = "for i in range(2700): open('many', 'w').close(); __import__('os').unlink('many')\nopen('last', 'w')";
+  await found.exec(["python3", "-c", many]);
+  await last;
+  await pause(200);
+  const taking = async () => {
+    for (;;) if ((await changes.next()).value.path.endsWith("/last")) return "all of them";
+  };
+  await expect(taking()).rejects.toMatchObject({ code: "TOO_LARGE" });
+
+  const waiting = expect(watching().next()).rejects.toMatchObject(paused);
+  await pause(500);
+  await vendor(cloud).Sandbox.pause(found.ref.id);
+  await waiting;
+  await expect(watching().next()).rejects.toMatchObject(paused);
 });
