@@ -124,6 +124,18 @@ describe("two clients of one box", () => {
     await expect.poll(() => next.files.readText("alive")).not.toBe(before);
   });
 
+  it("wait for who sets it up, whose end is the end of what is half made", async () => {
+    const box = new LocalBox();
+    await open(box, { detached: true, settingUp: true });
+    const join = () => remoteSession(box, { origin: "attached", startAgent: false, detached: true });
+    await expect(join()).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("still being set up"),
+    });
+    await box.terminals[0]?.end();
+    await expect.poll(() => join().catch(({ code }) => code), { timeout: 10_000 }).toBe("NOT_FOUND");
+  });
+
   it("are not given a new agent where the old one has ended, if that is asked", async () => {
     const box = new LocalBox();
     await expect(open(box, { origin: "attached", startAgent: false })).rejects.toMatchObject({ code: "NOT_FOUND" });
