@@ -3,6 +3,7 @@ import * as z from "zod";
 import { linkProgram } from "../agent/guest-source.js";
 import { unlessAborted } from "../deadline.js";
 import { messageOf, SandboxError } from "../errors.js";
+import { lazily } from "../lazily.js";
 import { encodeResume, keyBytes, nonceBytes } from "./packets.js";
 import type { Terminal, TerminalConnection } from "./terminal.js";
 
@@ -48,12 +49,14 @@ export interface StartLinkOptions {
   readonly signal: AbortSignal;
 }
 
-const place: z.ZodType<LinkPlace> = z.object({
-  user: z.string().max(256),
-  home: z.string().max(4096),
-  cwd: z.string().max(4096),
-});
-const failed = z.object({ message: z.string().max(10_000) });
+const place = lazily<z.ZodType<LinkPlace>>(() =>
+  z.object({
+    user: z.string().max(256),
+    home: z.string().max(4096),
+    cwd: z.string().max(4096),
+  }),
+);
+const failed = lazily(() => z.object({ message: z.string().max(10_000) }));
 
 /**
  * Puts our program in the place of the shell of a new terminal. One line is typed; what it runs makes the terminal
@@ -185,12 +188,12 @@ export class NoPythonError extends Error {
 function placeOf({ word, text }: Said, options: StartLinkOptions): LinkPlace {
   try {
     const value: unknown = JSON.parse(text);
-    if (word === "link") return place.parse(value);
+    if (word === "link") return place().parse(value);
     if (word === "gone") {
       const message = `the agent of sandbox ${options.sandboxId} has ended, and the sandbox with it: create a new one`;
       throw failure("NOT_FOUND", message, options);
     }
-    const { message } = failed.parse(value);
+    const { message } = failed().parse(value);
     throw failure("UNAVAILABLE", `no agent runs in sandbox ${options.sandboxId}: ${readable(message)}`, options);
   } catch (cause) {
     if (cause instanceof SandboxError) throw cause;
