@@ -20,7 +20,7 @@ const stages = {
   typecheck: turbo("typecheck", "typecheck:root"),
   test: npm("test", "--silent"),
   "other Nodes": npm("run", "--silent", "test:nodes"),
-  packages: turbo("pack:check"),
+  packages: npm("run", "--silent", "pack:check"),
   "unused code": tool("knip/bin/knip.js", "--treat-config-hints-as-errors"),
 };
 const unknown = options.without.filter((name) => !(name in stages));
