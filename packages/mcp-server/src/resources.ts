@@ -27,6 +27,11 @@ export function linkTo(handle: string, file: Pick<FileInfo, "path" | "size">): C
   };
 }
 
+/** A link to all that a run under way has written. */
+export function logLinkTo({ id }: { readonly id: string }): CallToolResult["content"][number] {
+  return { type: "resource_link", uri: `run://${id}/output`, name: `${id} output`, mimeType: "text/plain" };
+}
+
 /** The sandbox and the path of a link. @throws ResourceNotFoundError for anything else */
 export function parseLink(uri: string): { handle: string; path: string } {
   const [, handle, path] = /^sandbox:\/\/([^/]+)(\/.+)$/s.exec(uri) ?? [];

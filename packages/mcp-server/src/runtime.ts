@@ -2,6 +2,7 @@ import type { Config } from "./config.js";
 import type { Principal } from "./principal.js";
 import { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
+import { Runs } from "./runs/runs.js";
 import { Sandboxes } from "./sandboxes.js";
 import { type Surface, surfaceOf } from "./surface.js";
 
@@ -23,6 +24,7 @@ export class Runtime {
   #surface: Surface | undefined;
   #reported: string | undefined;
   readonly #sandboxes = new Map<string, Sandboxes>();
+  readonly #runs = new Map<string, Runs>();
 
   constructor(options: RuntimeOptions) {
     this.config = options.config;
@@ -43,6 +45,12 @@ export class Runtime {
     });
     this.#sandboxes.set(principal.id, sandboxes);
     return sandboxes;
+  }
+
+  runsOf(principal: Principal): Runs {
+    const runs = this.#runs.get(principal.id) ?? new Runs(this.config);
+    this.#runs.set(principal.id, runs);
+    return runs;
   }
 
   /** Loads the provider's package but asks nothing of its backend. */

@@ -87,8 +87,9 @@ async function callTool(
   const notices: string[] = [];
   const making = { signal, onProgress: progress.say, onNotice: (notice: string) => void notices.push(notice) };
   const sandboxes = runtime.sandboxesOf(principal);
+  const runs = runtime.runsOf(principal);
   const result = await tool
-    .call(params.arguments, { ...toolContext(runtime, surface), sandboxes, signal, making, links })
+    .call(params.arguments, { ...toolContext(runtime, surface), sandboxes, runs, progress, signal, making, links })
     .catch(errorResult);
   return { ...result, content: withNotices(notices, result.content) };
 }
