@@ -76,6 +76,11 @@ export class Sandboxes {
     }
   }
 
+  /** What the living ones are called. */
+  handles(): string[] {
+    return [...this.#held.keys()];
+  }
+
   /** A sandbox of its own, to be named by its handle in later calls. */
   async create(making: Making): Promise<HeldSandbox> {
     return await this.#create("named", making);

@@ -5,10 +5,9 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Sandbox } from "@sandkit/core";
 import type { Principal } from "./principal.js";
 import { Progress } from "./progress.js";
-import { fileTemplate, parseLink, readLinked, resourceError } from "./resources.js";
+import { serveResources } from "./resources/serve-resources.js";
 import { errorResult } from "./result/error-result.js";
 import { abridged } from "./result/text.js";
 import type { Runtime } from "./runtime.js";
@@ -28,7 +27,7 @@ export function createServer(runtime: Runtime, principal: Principal): Server {
   const server = new Server(
     { name: "sandkit", title: "Sandkit", version },
     {
-      capabilities: { tools: {}, resources: {} },
+      capabilities: { tools: {}, resources: { subscribe: true }, completions: {} },
       instructions,
       cacheHints: { "tools/list": { ttlMs: 3_600_000, cacheScope: "public" } },
     },
@@ -40,18 +39,7 @@ export function createServer(runtime: Runtime, principal: Principal): Server {
   server.setRequestHandler("tools/call", async (request, context) =>
     callTool(runtime, principal, request.params, context, linksIn(server, context)),
   );
-  server.setRequestHandler("resources/list", () => ({ resources: [] }));
-  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [fileTemplate] }));
-  server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq: { signal } }) => {
-    const maxBytes = runtime.config.maxInputBytes;
-    const { handle, path } = parseLink(uri);
-    try {
-      const read = (sandbox: Sandbox) => readLinked(sandbox, uri, path, maxBytes);
-      return (await runtime.sandboxesOf(principal).use(handle, { signal }, read)).result;
-    } catch (error) {
-      throw resourceError(uri, error, maxBytes);
-    }
-  });
+  serveResources(server, runtime, principal);
   return server;
 }
 
@@ -88,9 +76,9 @@ async function callTool(
   const making = { signal, onProgress: progress.say, onNotice: (notice: string) => void notices.push(notice) };
   const sandboxes = runtime.sandboxesOf(principal);
   const runs = runtime.runsOf(principal);
-  const result = await tool
-    .call(params.arguments, { ...toolContext(runtime, surface), sandboxes, runs, progress, signal, making, links })
-    .catch(errorResult);
+  const changes = runtime.changesOf(principal);
+  const call = { ...toolContext(runtime, surface), sandboxes, runs, progress, changes, signal, making, links };
+  const result = await tool.call(params.arguments, call).catch(errorResult);
   return { ...result, content: withNotices(notices, result.content) };
 }
 

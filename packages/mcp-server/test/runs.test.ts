@@ -118,7 +118,10 @@ describe("a run that has not ended when its call answers", () => {
 
 it("a fresh sandbox of a run that goes on is told as soon as there is one, and lives when the run is stopped", async () => {
   await using server = await connect({}, "fresh");
-  const first = await server.call("exec", { command: "echo kept > file; sleep 60", wait_s: 1 });
+  const first = await server.call("exec", { command: "echo kept > file; echo written; sleep 60", wait_s: 1 });
+  let read = first;
+  while (!textOf(read).includes("written")) read = await server.call("process", { process: processIn(first) });
+  expect(textOf(read)).toMatch(/ Sandbox: \S+ \(pass it/);
   const stopped = await server.call("process", { process: processIn(first), action: "stop" });
   const sandbox = String(recordOf(stopped).sandbox);
   expect(textOf(stopped)).toContain(`Sandbox: ${sandbox}`);

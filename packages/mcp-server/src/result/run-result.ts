@@ -2,7 +2,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { CellResult, EndReason, ExecResult, FileInfo } from "@sandkit/core";
 import type { Config } from "../config.js";
 import type { Kept } from "../kept-output.js";
-import { linkTo } from "../resources.js";
+import { linkTo } from "../resources/links.js";
 import type { Used } from "../sandboxes.js";
 import { introduction } from "./introduction.js";
 import type { ShownOutput } from "./shown-output.js";

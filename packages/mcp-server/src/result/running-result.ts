@@ -1,22 +1,27 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Config } from "../config.js";
-import { logLinkTo } from "../resources.js";
+import { logLinkTo } from "../resources/links.js";
 import type { LiveRun } from "../runs/live-run.js";
 import type { LogPage } from "../runs/run-log.js";
+import { introduction } from "./introduction.js";
 import { showPage } from "./shown-output.js";
 import { duration } from "./text.js";
 
 export interface RunningContext {
   readonly config: Config;
   readonly links: boolean;
+  /** Whether the caller cannot know the sandbox yet. */
+  readonly introduce: boolean;
   /** Runs that this one waits for. */
   readonly ahead: readonly LiveRun[];
 }
 
 /** The answer about a run that goes on: its handle, how far it is, and what it has written since the last answer. */
-export function runningResult(run: LiveRun, page: LogPage, { config, links, ahead }: RunningContext): CallToolResult {
+export function runningResult(run: LiveRun, page: LogPage, context: RunningContext): CallToolResult {
+  const { config, links, ahead } = context;
   const shown = showPage(page, config);
-  const lines = [`${stateOf(run, ahead)} ${nextSteps(run)}`];
+  const where = run.handle === undefined ? "" : introduction({ introduce: context.introduce, handle: run.handle });
+  const lines = [`${stateOf(run, ahead)} ${nextSteps(run)}${where}`];
   lines.push("", shown.text || "(no output so far)");
   return {
     content: [{ type: "text", text: lines.join("\n") }, ...(links ? [logLinkTo(run)] : [])],

@@ -34,6 +34,8 @@ export class LiveRun {
   cursor = 0;
   /** True once a call has answered with the handle. */
   yielded = false;
+  /** True once a call has told its sandbox. */
+  introduced = false;
   /** What the model must know before the next answer. */
   readonly notices: string[];
   #outcome: Outcome | undefined;

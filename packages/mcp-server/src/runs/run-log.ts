@@ -78,6 +78,13 @@ export class RunLog {
     return { ...page, from: cursor, next: this.#end, missed: Math.max(0, this.#start - cursor) };
   }
 
+  /** All of one stream that is still there, or both in the order written. */
+  text(stream: Stream | "output"): string {
+    const wanted = this.#pieces.filter((piece) => stream === "output" || piece.stream === stream);
+    const gone = this.#start > 0 ? `[... ${this.#start} characters are gone ...]\n` : "";
+    return gone + wanted.map(({ text }) => text).join("");
+  }
+
   #drop(): void {
     const [oldest, ...rest] = this.#pieces;
     if (oldest === undefined) return;

@@ -35,7 +35,9 @@ export function answer(call: ToolCall, run: LiveRun, page = run.log.read(run.cur
     // Where all of it can be read is told once.
     const links = call.links && !run.yielded;
     run.yielded = true;
-    return runningResult(run, page, { links, config: call.config, ahead: call.runs.ahead(run) });
+    const introduce = call.implicit === "fresh" && run.work.sandboxId === undefined && !run.introduced;
+    if (run.handle !== undefined) run.introduced = true;
+    return runningResult(run, page, { introduce, links, config: call.config, ahead: call.runs.ahead(run) });
   }
   if (!run.yielded) call.runs.forget(run);
   if ("error" in outcome) throw outcome.error;

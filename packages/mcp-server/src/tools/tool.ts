@@ -3,6 +3,7 @@ import { SandboxError } from "@sandkit/core";
 import { z } from "zod";
 import type { Config } from "../config.js";
 import type { Progress } from "../progress.js";
+import type { ResourceChanges } from "../resources/resource-changes.js";
 import { invalid } from "../result/error-result.js";
 import { size } from "../result/text.js";
 import type { Runs } from "../runs/runs.js";
@@ -24,6 +25,8 @@ export interface ToolCall extends ToolContext {
   readonly sandboxes: Sandboxes;
   readonly runs: Runs;
   readonly progress: Progress;
+  /** Told what a call changes. */
+  readonly changes: ResourceChanges;
   /** Aborts when the client cancels or goes away. */
   readonly signal: AbortSignal;
   /** How a sandbox is made when this call needs one. */
