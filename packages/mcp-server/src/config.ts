@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { httpSettings } from "./http/http-settings.js";
 
 const name = z.string().min(1, "must not be empty");
 const seconds = z.number().positive("must be above 0");
@@ -74,6 +75,7 @@ export const configSchema = z.strictObject({
     .max(2_000_000)
     .meta({ description: "A sandbox unused for this long ends; default: 300 over HTTP, never over stdio." })
     .optional(),
+  http: httpSettings.prefault({}).meta({ description: "For the HTTP server alone." }),
 });
 
 /** A parsed config: every default is filled in. */

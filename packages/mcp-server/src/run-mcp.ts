@@ -17,7 +17,7 @@ Options
   --allow-host NAME  http: a further name by which clients reach the server; may be repeated
   --help, --version
 
-SANDKIT_TOKEN holds the token of the HTTP server, or several, separated by commas, one for each user.
+SANDKIT_TOKEN holds the token of the HTTP server, or several, separated by commas, one for each user (name:token).
 Exit codes: 0 ended in order, 1 failed, 2 wrong usage or config.
 `;
 
@@ -47,10 +47,13 @@ export async function runMcp(argv: readonly string[], env: NodeJS.ProcessEnv = p
       host: values.host,
       port: portOf(values.port),
       token: tokensOf(env.SANDKIT_TOKEN),
+      secret: env.SANDKIT_SECRET || undefined,
       allowedHosts: values["allow-host"],
     });
     process.stderr.write(`sandkit-mcp listens at ${server.url}\n`);
-    if (!env.SANDKIT_TOKEN) process.stderr.write(`Authorization: Bearer ${server.token}\n`);
+    if (!env.SANDKIT_TOKEN && server.token !== undefined) {
+      process.stderr.write(`Authorization: Bearer ${server.token}\n`);
+    }
     const hurry = new AbortController();
     await terminated(() => hurry.abort());
     await server.close(hurry.signal);

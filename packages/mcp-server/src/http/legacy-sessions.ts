@@ -7,6 +7,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 
+/** Sessions of one principal; beyond them the one longest unused goes, and its calls are served without a session. */
 const maxSessions = 500;
 
 interface Session {
@@ -79,10 +80,10 @@ export class LegacySessions {
   #touch(id: string, session: Session): void {
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
-    const [oldest] = this.#sessions;
-    if (this.#sessions.size <= maxSessions || oldest === undefined) return;
-    this.#sessions.delete(oldest[0]);
-    void oldest[1].transport.close();
+    const own = [...this.#sessions].filter(([, { clientId }]) => clientId === session.clientId);
+    const [oldest] = own;
+    // Not closed: its calls under way are still answered.
+    if (own.length > maxSessions && oldest !== undefined) this.#sessions.delete(oldest[0]);
   }
 }
 

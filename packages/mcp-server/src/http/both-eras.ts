@@ -1,0 +1,35 @@
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  legacyStatelessFallback,
+  type McpHandlerRequestOptions,
+  type McpServerFactory,
+} from "@modelcontextprotocol/server";
+import { report } from "../report.js";
+import { LegacySessions } from "./legacy-sessions.js";
+
+/** The protocol of 2026 and those of 2025, from one factory. */
+export interface BothEras {
+  readonly handle: ReturnType<typeof toNodeHandler>;
+  /** Breaks off what is under way. */
+  close(): Promise<void>;
+}
+
+/** @param maxRequestBodySize In bytes; more is answered 413. */
+export function bothEras(factory: McpServerFactory, maxRequestBodySize: number): BothEras {
+  const onerror = (error: Error) => report("protocol", error);
+  const stateless = legacyStatelessFallback(factory, onerror, { maxRequestBodySize });
+  const modern = createMcpHandler(factory, { legacy: "reject", onerror, maxRequestBodySize });
+  const legacy = new LegacySessions({ factory, maxRequestBodySize, stateless });
+  const fetch = async (request: Request, options?: McpHandlerRequestOptions) => {
+    const isLegacy = await isLegacyRequest(request, undefined, { maxRequestBodySize });
+    return await (isLegacy ? legacy : modern).fetch(request, options);
+  };
+  return {
+    handle: toNodeHandler({ fetch }, { onerror, maxRequestBodySize }),
+    async close() {
+      await Promise.all([modern.close(), legacy.close()]);
+    },
+  };
+}
