@@ -12,7 +12,7 @@ const moves = new RegExp(`(\\n|${esc}\\[\\d*[AF])`);
 const cleared = "\0";
 
 /** What text does not have: replaced bytes, and control codes that move no cursor. */
-const odds = /(?![\t\n\v\f\r])[\ufffd\p{Cc}]/gu;
+const odds = new RegExp(`(?![\\t\\n\\v\\f\\r\\b${esc}])[\\ufffd\\p{Cc}]`, "gu");
 /** Control codes but tab and newline. */
 const invisible = /(?![\t\n])\p{Cc}/gu;
 
