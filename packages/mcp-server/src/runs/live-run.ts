@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { deferred, type Sandbox, SandboxError, unlessAborted } from "@sandkit/core";
 import type { Config } from "../config.js";
 import type { Run } from "../result/run-result.js";
+import { terminalText } from "../result/terminal-text.js";
+import { abridged } from "../result/text.js";
 import type { Making, Sandboxes, Used } from "../sandboxes.js";
 import { finishRun } from "./finish-run.js";
 import { installMissing } from "./install-missing.js";
@@ -42,6 +44,7 @@ export class LiveRun {
   #endedMs: number | undefined;
   #handle: string | undefined;
   readonly #input = deferred<RunInput>();
+  #begun = false;
   #stopped = false;
   readonly #startedMs = performance.now();
   readonly #options: LiveRunOptions;
@@ -82,6 +85,12 @@ export class LiveRun {
   /** True when it was asked to stop. */
   get stopped(): boolean {
     return this.#stopped;
+  }
+
+  /** What it is at, in a line: the latest that it has written. Undefined before it has begun. */
+  get latest(): string | undefined {
+    if (!this.#begun) return undefined;
+    return abridged(terminalText(this.log.lastLine), 200) || "running";
   }
 
   /** Since it was asked for, in milliseconds. */
@@ -144,6 +153,7 @@ export class LiveRun {
   }
 
   async #work(sandbox: Sandbox) {
+    this.#begun = true;
     return await this.#options.work.run(sandbox, {
       signal: this.#signal,
       onOutput: (chunk) => {

@@ -36,7 +36,7 @@ export const processTool = defineTool({
       throw invalid(`process: process is missing: pass the handle from the result that gave it, or action "list"`);
     }
     const run = call.runs.find(input.process);
-    call.progress.follow(() => run.log.lastLine || "running");
+    call.progress.follow(() => run.latest);
     const wait = (input.wait_s ?? usualWaitSeconds) * 1000;
     if (action === "write") await write(run, input.input, wait, call);
     else {

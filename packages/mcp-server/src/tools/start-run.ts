@@ -18,7 +18,7 @@ export async function startRun(call: ToolCall, work: Work, waitSeconds: number):
   const leave = () => run.cancel(call.signal.reason);
   if (call.signal.aborted) leave();
   call.signal.addEventListener("abort", leave, { once: true });
-  call.progress.follow(() => run.log.lastLine || "running");
+  call.progress.follow(() => run.latest);
   await run.settles(waitSeconds * 1000, call.signal);
   call.signal.removeEventListener("abort", leave);
   // Nobody hears the answer; the call is over when what it started is.
