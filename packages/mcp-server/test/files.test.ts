@@ -59,7 +59,7 @@ describe("read_file and write_file", () => {
   it("says of an image that is too large what to do", async () => {
     await server.call("exec", { command: `(echo ${png} | base64 -d; head -c 10000 /dev/zero) > large` });
     const result = await server.call("read_file", { path: "large" });
-    expect(result.content).toHaveLength(1);
+    expect(result.content).toMatchObject([{ type: "text" }, { type: "resource_link", name: "large", size: 10_070 }]);
     expect(textOf(result)).toMatch(/above the 5\.00 kB that are shown: make it smaller/);
   });
 
