@@ -56,7 +56,7 @@ describe("results of cells and commands", () => {
     expect(textOf(result)).toMatch(/\[stderr\]\n\(binary, 10\.2 kB\)/);
     expect(textOf(result)).toMatch(/\[data 1\] \S+\.data-1\.png \(5\.00 kB\)$/m);
     const links = linksOf(result);
-    expect(links).toMatchObject([{ name: expect.stringContaining("stderr.txt") }, { mimeType: "image/png" }]);
+    expect(links).toMatchObject([{ name: expect.stringContaining("stderr.bin") }, { mimeType: "image/png" }]);
     const [stderr, image] = await Promise.all(links.map(({ uri }) => bytesAt(uri)));
     expect(stderr).toEqual(Buffer.alloc(10_240, Buffer.from(Array.from({ length: 256 }, (_, n) => n))));
     expect(image?.subarray(0, 4)).toEqual(Buffer.from([0x89, 0x50, 0x4e, 0x47]));

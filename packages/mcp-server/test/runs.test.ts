@@ -29,7 +29,7 @@ describe("a run that has not ended when its call answers", () => {
     });
     const id = processIn(first);
     expect(textOf(first)).toMatch(
-      new RegExp(`^Process ${id} is running since .*; its time limit is 30 s\\. .*tool process\\.\n\none`),
+      new RegExp(`^Process ${id} has been running for .*; its time limit is 30 s\\. .*tool process\\.\n\none`),
     );
     expect(recordOf(first)).toMatchObject({ running: true, cursor: 4, bytes: { stdout: 4, stderr: 0 } });
     expect(first.isError).toBeFalsy();
@@ -53,7 +53,9 @@ describe("a run that has not ended when its call answers", () => {
       wait_s: 0,
     });
     const id = processIn(started);
-    expect(textOf(await go(id, { input: "Ada\n" }))).toMatch(/is running since .*write to its stdin.*\n\nhello Ada$/s);
+    expect(textOf(await go(id, { input: "Ada\n" }))).toMatch(
+      /has been running for .*write to its stdin.*\n\nhello Ada$/s,
+    );
     const closed = await go(id, { action: "write", input: "left\u0004", wait_s: 20 });
     expect(textOf(closed)).toMatch(/Exited with code 0.*\n\nleft$/s);
     expect(textOf(await go(id, { input: "late" }))).toContain("Exited with code 0");
@@ -142,7 +144,7 @@ describe("cells", () => {
       wait_s: 4,
     });
     const next = await run("'mine'", { wait_s: 0.2 });
-    expect(textOf(next)).toMatch(new RegExp(`waits for its turn since .*, behind ${processIn(slow)}\\.`));
+    expect(textOf(next)).toMatch(new RegExp(`has waited .* for its turn, behind ${processIn(slow)}\\.`));
     const js = await run("6 * 7", { language: "javascript" });
     expect(textOf(js)).toContain("42");
     const stopped = await server.call("process", { process: processIn(slow), action: "stop" });

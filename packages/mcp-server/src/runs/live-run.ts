@@ -10,6 +10,9 @@ import { installMissing } from "./install-missing.js";
 import { RunLog } from "./run-log.js";
 import type { RunInput, Work } from "./work.js";
 
+/** How long a program must be silent for what it says to count as complete, in milliseconds. */
+const silentMs = 250;
+
 /** How a run came out: what it gave, or why it could not be run. */
 export type Outcome = { readonly used: Used<Run> } | { readonly error: unknown };
 
@@ -49,6 +52,7 @@ export class LiveRun {
   readonly #startedMs = performance.now();
   readonly #options: LiveRunOptions;
   readonly #stop = new AbortController();
+  readonly #stopReason = new SandboxError("INVALID", "the run was stopped before it began");
   readonly #cancel = new AbortController();
 
   constructor(options: LiveRunOptions) {
@@ -87,6 +91,16 @@ export class LiveRun {
     return this.#stopped;
   }
 
+  /** True when it was stopped before its work had begun. */
+  get neverBegan(): boolean {
+    return this.#outcome !== undefined && "error" in this.#outcome && this.#outcome.error === this.#stopReason;
+  }
+
+  /** True while packages are installed that its work needs. */
+  get installing(): boolean {
+    return this.#handle !== undefined && !this.#begun && this.work.packages.length > 0;
+  }
+
   /** What it is at, in a line: the latest that it has written. Undefined before it has begun. */
   get latest(): string | undefined {
     if (!this.#begun) return undefined;
@@ -101,7 +115,7 @@ export class LiveRun {
   /** Ends what runs and keeps its sandbox. */
   stop(): void {
     this.#stopped = true;
-    this.#stop.abort(new SandboxError("DENIED", "the run was stopped by its caller", { retryable: false }));
+    this.#stop.abort(this.#stopReason);
   }
 
   /** Ends what runs because nobody will ask for it, and the sandbox if it was made for this call alone. */
@@ -128,7 +142,7 @@ export class LiveRun {
   }
 
   /** Waits for output after `cursor` and then for silence; at most for so many milliseconds, or until the end. */
-  async replies(cursor: number, silentMs: number, ms: number, signal: AbortSignal): Promise<void> {
+  async replies(cursor: number, ms: number, signal: AbortSignal): Promise<void> {
     const until = performance.now() + ms;
     for (let seen = -1; performance.now() < until && !signal.aborted && this.#outcome === undefined; ) {
       const now = this.log.end;
