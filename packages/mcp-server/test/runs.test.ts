@@ -91,7 +91,7 @@ describe("a run that has not ended when its call answers", () => {
     expect(busy.isError).toBe(true);
     expect(textOf(busy)).toMatch(/^RATE_LIMITED: busy: 3 runs of yours are under way.*retry in \d s, or stop one.*p-/);
     expect(busy._meta?.["sandkit/error"]).toMatchObject({ retryable: true, retryAfterMs: expect.any(Number) });
-    expect(textOf(await server.call("list_sandboxes"))).toContain("running");
+    expect(textOf(await server.call("list_sandboxes"))).toContain(`, running ${ids.join(", ")}`);
     await Promise.all(ids.map((id) => go(id, { action: "stop" })));
     expect(textOf(await exec("echo room"))).toContain("room");
   });
