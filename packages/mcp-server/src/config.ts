@@ -39,6 +39,12 @@ export const configSchema = z.strictObject({
     .default({}),
   defaults: defaults.default({}),
   timeoutSeconds: seconds.meta({ description: "Time limit of a run that names none." }).default(30),
+  waitSeconds: z
+    .number()
+    .min(0, "must not be below 0")
+    .meta({ description: "How long a call waits for a run that names no wait_s; then the run goes on by itself." })
+    .default(50),
+  maxRuns: z.int().positive().meta({ description: "Runs of one user at one time; more are told to wait." }).default(16),
   maxTimeoutSeconds: seconds.meta({ description: "Longest time limit that a call may ask for." }).default(600),
   outputChars: z
     .int()

@@ -2,6 +2,9 @@ import type { Config } from "./config.js";
 import type { Principal } from "./principal.js";
 import { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
+import { publishNews } from "./resources/publish-news.js";
+import { ResourceChanges } from "./resources/resource-changes.js";
+import { Runs } from "./runs/runs.js";
 import { Sandboxes } from "./sandboxes.js";
 import { type Surface, surfaceOf } from "./surface.js";
 
@@ -23,6 +26,9 @@ export class Runtime {
   #surface: Surface | undefined;
   #reported: string | undefined;
   readonly #sandboxes = new Map<string, Sandboxes>();
+  readonly #runs = new Map<string, Runs>();
+  readonly #changes = new Map<string, ResourceChanges>();
+  readonly #changeListeners: ((uri: string) => void)[] = [];
 
   constructor(options: RuntimeOptions) {
     this.config = options.config;
@@ -43,6 +49,32 @@ export class Runtime {
     });
     this.#sandboxes.set(principal.id, sandboxes);
     return sandboxes;
+  }
+
+  runsOf(principal: Principal): Runs {
+    const existing = this.#runs.get(principal.id);
+    if (existing !== undefined) return existing;
+    const runs = new Runs(this.config);
+    const changes = this.changesOf(principal);
+    runs.onNews((run) => publishNews(run, changes));
+    this.#runs.set(principal.id, runs);
+    return runs;
+  }
+
+  /** Which resources of this principal change: files of sandboxes and logs of runs. */
+  changesOf(principal: Principal): ResourceChanges {
+    const existing = this.#changes.get(principal.id);
+    if (existing !== undefined) return existing;
+    const changes = new ResourceChanges();
+    for (const listener of this.#changeListeners) changes.subscribe(listener);
+    this.#changes.set(principal.id, changes);
+    return changes;
+  }
+
+  /** Tells the changes of every principal, to hosts that sort out by themselves who wants to know. */
+  onChange(listener: (uri: string) => void): void {
+    this.#changeListeners.push(listener);
+    for (const changes of this.#changes.values()) changes.subscribe(listener);
   }
 
   /** Loads the provider's package but asks nothing of its backend. */
@@ -66,6 +98,7 @@ export class Runtime {
   }
 
   async close(): Promise<void> {
+    for (const changes of this.#changes.values()) changes[Symbol.dispose]();
     await Promise.all([...this.#sandboxes.values()].map((sandboxes) => sandboxes.close()));
   }
 }

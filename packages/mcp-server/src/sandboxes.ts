@@ -12,6 +12,7 @@ import { HeldSandbox } from "./held-sandbox.js";
 import { type Principal, sealHandle } from "./principal.js";
 import type { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
+import { markInstalled } from "./runs/install-missing.js";
 
 /** What a call that used a sandbox gives back. */
 export interface Used<Result> {
@@ -24,13 +25,16 @@ export interface Used<Result> {
 /** How a sandbox is made for one call. */
 export interface Making {
   readonly template?: string | undefined;
+  /** Beside those of the config. */
+  readonly packages?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((message: string) => void) | undefined;
   /** Told what the model must know before the answer: that earlier state is lost. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
-type Action<Result> = (sandbox: Sandbox) => Promise<Result>;
+/** What is done in a sandbox; its handle is what the model calls it. */
+type Action<Result> = (sandbox: Sandbox, handle: string) => Promise<Result>;
 
 export interface SandboxesOptions {
   readonly config: Config;
@@ -70,6 +74,11 @@ export class Sandboxes {
       // `EXPIRED` is thrown before anything starts: nothing runs twice.
       return await this.#useHeld(await this.#findDefault(making), making, action);
     }
+  }
+
+  /** What the living ones are called. */
+  handles(): string[] {
+    return [...this.#held.keys()];
   }
 
   /** A sandbox of its own, to be named by its handle in later calls. */
@@ -117,7 +126,11 @@ export class Sandboxes {
     const notice = held.origin === "default" ? this.#ended.takeNotice() : undefined;
     if (notice !== undefined) making.onNotice?.(notice);
     try {
-      return { result: await held.hold(action), handle: held.handle, introduce: false };
+      return {
+        result: await held.hold((sandbox) => action(sandbox, held.handle)),
+        handle: held.handle,
+        introduce: false,
+      };
     } catch (error) {
       const code = error instanceof SandboxError ? error.code : undefined;
       if (code === "EXPIRED" || code === "NOT_FOUND") await this.#end(held, "its lifetime was over");
@@ -157,8 +170,8 @@ export class Sandboxes {
   }
 
   /** Shared by callers: one that gives up does not take it from the others. */
-  #createDefault({ onProgress }: Making): Promise<HeldSandbox> {
-    const creation = this.#create("default", { onProgress });
+  #createDefault({ onProgress, packages }: Making): Promise<HeldSandbox> {
+    const creation = this.#create("default", { onProgress, packages });
     creation.catch(() => {
       this.#default = undefined;
     });
@@ -186,13 +199,16 @@ export class Sandboxes {
     await this.#makeRoom();
     const { config, provider, principal, idleMs } = this.#options;
     const signals = making.signal === undefined ? [] : [making.signal];
+    const packages = [...new Set([...(config.defaults.packages ?? []), ...(making.packages ?? [])])];
     const options: CreateOptions = {
       ...config.defaults,
+      ...(packages.length === 0 ? {} : { packages }),
       ...(making.template === undefined ? {} : { template: making.template }),
       signal: AbortSignal.any([this.#closing.signal, ...signals]),
       onProgress: making.onProgress,
     };
     const sandbox = await createSandbox(await provider.get(), options);
+    markInstalled(sandbox, packages);
     const held: HeldSandbox = new HeldSandbox({
       handle: sealHandle(principal, sandbox.ref.id),
       sandbox,

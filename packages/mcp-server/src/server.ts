@@ -5,10 +5,9 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Sandbox } from "@sandkit/core";
 import type { Principal } from "./principal.js";
 import { Progress } from "./progress.js";
-import { fileTemplate, parseLink, readLinked, resourceError } from "./resources.js";
+import { serveResources } from "./resources/serve-resources.js";
 import { errorResult } from "./result/error-result.js";
 import { abridged } from "./result/text.js";
 import type { Runtime } from "./runtime.js";
@@ -23,7 +22,7 @@ const instructions =
 /** What the server says of itself. */
 const identity = { name: "sandkit", title: "Sandkit", version };
 const options = {
-  capabilities: { tools: {}, resources: {} },
+  capabilities: { tools: {}, resources: { subscribe: true }, completions: {} },
   instructions,
   cacheHints: { "tools/list": { ttlMs: 3_600_000, cacheScope: "public" } },
 } as const;
@@ -41,18 +40,7 @@ export function createServer(runtime: Runtime, principal: Principal, server = ne
   server.setRequestHandler("tools/call", async (request, context) =>
     callTool(runtime, principal, request.params, context, linksIn(server, context)),
   );
-  server.setRequestHandler("resources/list", () => ({ resources: [] }));
-  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [fileTemplate] }));
-  server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq: { signal } }) => {
-    const maxBytes = runtime.config.maxInputBytes;
-    const { handle, path } = parseLink(uri);
-    try {
-      const read = (sandbox: Sandbox) => readLinked(sandbox, uri, path, maxBytes);
-      return (await runtime.sandboxesOf(principal).use(handle, { signal }, read)).result;
-    } catch (error) {
-      throw resourceError(uri, error, maxBytes);
-    }
-  });
+  serveResources(server, runtime, principal);
   return server;
 }
 
@@ -88,9 +76,10 @@ async function callTool(
   const notices: string[] = [];
   const making = { signal, onProgress: progress.say, onNotice: (notice: string) => void notices.push(notice) };
   const sandboxes = runtime.sandboxesOf(principal);
-  const result = await tool
-    .call(params.arguments, { ...toolContext(runtime, surface), sandboxes, signal, making, links })
-    .catch(errorResult);
+  const runs = runtime.runsOf(principal);
+  const changes = runtime.changesOf(principal);
+  const call = { ...toolContext(runtime, surface), sandboxes, runs, progress, changes, signal, making, links };
+  const result = await tool.call(params.arguments, call).catch(errorResult);
   return { ...result, content: withNotices(notices, result.content) };
 }
 

@@ -64,7 +64,10 @@ describe("run_code on WebAssembly", () => {
     expect(many.content.filter(({ type }) => type === "image")).toHaveLength(2);
     expect(textOf(many)).toContain("not shown: 2 images are shown in one result");
     const large = await run(`${picture}\nPicture(5_000)`);
-    expect(large.content).toHaveLength(1);
+    expect(large.content).toMatchObject([
+      { type: "text" },
+      { type: "resource_link", name: expect.stringMatching(/figure-1\.png$/), size: 5_070 },
+    ]);
     expect(textOf(large)).toMatch(/image\/png of 5\.\d\d kB, above the 1\.00 kB that are shown: make it smaller/);
   });
 

@@ -47,7 +47,7 @@ describe("clients", () => {
     const client = new ModernClient({ name: "second", version: "1" }, { versionNegotiation: { mode } });
     await client.connect(new ModernHttp(new URL(server.url), authorized("alice-secret")));
     expect(client.getNegotiatedProtocolVersion()).toMatch(mode === "auto" ? /^2026-07-28$/ : /^2025/);
-    expect((await client.listTools()).tools).toHaveLength(7);
+    expect((await client.listTools()).tools).toHaveLength(8);
     const seen: number[] = [];
     const result = await client.callTool(
       { name: "exec", arguments: { command: "sleep 4; echo second" } },

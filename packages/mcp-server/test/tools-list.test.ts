@@ -11,7 +11,7 @@ it("costs at most 1,200 tokens of a model's context, everything included", async
   for (const implicit of ["default", "fresh"] as const) {
     await using server = await connect({ provider: "@sandkit/provider-nowhere" }, implicit);
     const listed = await server.client.listTools();
-    expect(listed.tools).toHaveLength(7);
+    expect(listed.tools).toHaveLength(8);
     expect(encode(JSON.stringify(listed)).length).toBeLessThanOrEqual(1_200);
   }
 });

@@ -12,6 +12,8 @@ import { LegacySessions } from "./legacy-sessions.js";
 /** The protocol of 2026 and those of 2025, from one factory. */
 export interface BothEras {
   readonly handle: ReturnType<typeof toNodeHandler>;
+  /** Tells a change to those clients of the newer protocol that listen for it; the others hear of it by their server. */
+  readonly tellChange: (uri: string) => void;
   /** Breaks off what is under way. */
   close(): Promise<void>;
 }
@@ -28,6 +30,7 @@ export function bothEras(factory: McpServerFactory, maxRequestBodySize: number):
   };
   return {
     handle: toNodeHandler({ fetch }, { onerror, maxRequestBodySize }),
+    tellChange: (uri) => modern.notify.resourceUpdated(uri),
     async close() {
       await Promise.all([modern.close(), legacy.close()]);
     },

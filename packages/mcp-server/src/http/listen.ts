@@ -120,7 +120,9 @@ function protocolOf(runtime: Runtime, create: typeof createServer) {
     if (principal === undefined) throw new Error("a request without a principal reached the handler");
     return create(runtime, principal);
   };
-  return bothEras(factory, maxRequestBodySize);
+  const protocol = bothEras(factory, maxRequestBodySize);
+  runtime.onChange(protocol.tellChange);
+  return protocol;
 }
 
 async function listen(server: Server, port: number, host: string): Promise<void> {

@@ -1,6 +1,8 @@
+import { posix } from "node:path";
 import { type Sandbox, SandboxError } from "@sandkit/core";
 import { z } from "zod";
 import { markKnown } from "../changed-files.js";
+import { fileUri } from "../resources/links.js";
 import { invalid } from "../result/error-result.js";
 import { introduction } from "../result/introduction.js";
 import { size } from "../result/text.js";
@@ -21,12 +23,13 @@ export const writeFile = defineTool({
   async run(input, call) {
     checkSize("content", input.content, call);
     const { path, content, old_text: oldText } = input;
-    const used = await call.sandboxes.use(input.sandbox_id, call.making, async (sandbox) => {
+    const used = await call.sandboxes.use(input.sandbox_id, call.making, async (sandbox, handle) => {
       const done =
         oldText === undefined
           ? await write(sandbox, path, content, call)
           : await edit(sandbox, { path, content, oldText }, call);
       markKnown(sandbox, path);
+      call.changes.publish(fileUri(handle, posix.resolve(sandbox.workdir, path)));
       return done;
     });
     return {
