@@ -1,4 +1,5 @@
 import type { Config } from "./config.js";
+import { Observer } from "./observability/observer.js";
 import type { Principal } from "./principal.js";
 import { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
@@ -23,6 +24,10 @@ export class Runtime {
   readonly implicit: "default" | "fresh";
   /** When an unused sandbox ends, in seconds; undefined: never. */
   readonly idleSeconds: number | undefined;
+  readonly observer = new Observer({
+    sandboxes: () => sumOf(this.#sandboxes, ({ size }) => size),
+    runs: () => sumOf(this.#runs, (runs) => runs.list().filter(({ outcome }) => outcome === undefined).length),
+  });
   #surface: Surface | undefined;
   #reported: string | undefined;
   readonly #sandboxes = new Map<string, Sandboxes>();
@@ -44,6 +49,7 @@ export class Runtime {
       config: this.config,
       provider: this.#provider,
       principal,
+      observer: this.observer,
       implicit: this.implicit,
       idleMs: this.idleSeconds === undefined ? undefined : this.idleSeconds * 1000,
     });
@@ -57,6 +63,7 @@ export class Runtime {
     const runs = new Runs(this.config);
     const changes = this.changesOf(principal);
     runs.onNews((run) => publishNews(run, changes));
+    runs.onNews((run) => this.observer.run(run));
     this.#runs.set(principal.id, runs);
     return runs;
   }
@@ -101,4 +108,8 @@ export class Runtime {
     for (const changes of this.#changes.values()) changes[Symbol.dispose]();
     await Promise.all([...this.#sandboxes.values()].map((sandboxes) => sandboxes.close()));
   }
+}
+
+function sumOf<Item>(items: ReadonlyMap<string, Item>, count: (item: Item) => number): number {
+  return [...items.values()].reduce((sum, item) => sum + count(item), 0);
 }

@@ -37,9 +37,13 @@ export function createServer(runtime: Runtime, principal: Principal, server = ne
     const context = toolContext(runtime, await runtime.surface());
     return { tools: toolsFor(context.surface).map((tool) => tool.describe(context)) };
   });
-  server.setRequestHandler("tools/call", async (request, context) =>
-    callTool(runtime, principal, request.params, context, linksIn(server, context)),
-  );
+  server.setRequestHandler("tools/call", async (request, context) => {
+    const protocolVersion = versionOf(server, context);
+    const call = { tool: request.params.name, principal, context, protocolVersion };
+    // Links to files came with the protocol of this date; older clients refuse a result that has one.
+    const links = protocolVersion !== undefined && protocolVersion >= "2025-06-18";
+    return await runtime.observer.call(call, () => callTool(runtime, principal, request.params, context, links));
+  });
   serveResources(server, runtime, principal);
   return server;
 }
@@ -48,10 +52,8 @@ function toolContext({ config, implicit, idleSeconds }: Runtime, surface: Surfac
   return { config, surface, implicit, idleSeconds };
 }
 
-/** Links to files came with the protocol of this date; older clients refuse a result that has one. */
-function linksIn(server: Server, { http }: ServerContext): boolean {
-  const version = server.getNegotiatedProtocolVersion() ?? http?.req?.headers.get("mcp-protocol-version") ?? "";
-  return version >= "2025-06-18";
+function versionOf(server: Server, { http }: ServerContext): string | undefined {
+  return server.getNegotiatedProtocolVersion() ?? http?.req?.headers.get("mcp-protocol-version") ?? undefined;
 }
 
 async function callTool(

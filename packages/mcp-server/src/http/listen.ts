@@ -13,6 +13,7 @@ import { Gate } from "./gate.js";
 import { OAuthResource } from "./oauth-resource.js";
 import { endpoint, Service } from "./service.js";
 import { newToken, Tokens } from "./tokens.js";
+import { countTraffic } from "./traffic.js";
 
 /** Limits on whoever sends slowly, and on how many do. */
 const serverLimits = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 };
@@ -86,8 +87,9 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
     gate: new Gate({ tokens, oauth, requestsPerMinute: http.requestsPerMinute }),
     oauth,
     protocol: protocolOf(runtime, options.createServer ?? createServer),
-    metrics: { text: () => "", open: isLoopback(host) },
+    metrics: { text: () => runtime.observer.metrics.render(), open: isLoopback(host) },
   });
+  countTraffic(server, runtime.observer.metrics);
   server.on("request", service.handle);
   return {
     url,

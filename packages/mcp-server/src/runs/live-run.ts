@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { deferred, type Sandbox, SandboxError, unlessAborted } from "@sandkit/core";
 import type { Config } from "../config.js";
+import { traced } from "../observability/tracing.js";
 import type { Run } from "../result/run-result.js";
 import type { Making, Sandboxes, Used } from "../sandboxes.js";
 import { finishRun } from "./finish-run.js";
@@ -53,7 +54,8 @@ export class LiveRun {
     this.work = options.work;
     this.notices = options.notices;
     this.log = new RunLog(options.config.maxOutputBytes);
-    this.ended = this.#run().then(
+    const attributes = { "sandkit.language": options.work.queue ?? "command" };
+    this.ended = traced("run", { attributes }, () => this.#run()).then(
       (used) => this.#settle({ used }),
       (error: unknown) => this.#settle({ error }),
     );
