@@ -1,3 +1,4 @@
+import { SandboxError } from "@sandkit/core";
 import type { Config } from "./config.js";
 import { Observer } from "./observability/observer.js";
 import type { Principal } from "./principal.js";
@@ -104,7 +105,12 @@ export class Runtime {
     report("the provider cannot be loaded", error);
   }
 
+  /** Ends runs, which are answered so, and sandboxes. */
   async close(): Promise<void> {
+    const reason = new SandboxError("UNAVAILABLE", "the server is shutting down, and ended this run", {
+      retryable: false,
+    });
+    for (const runs of this.#runs.values()) for (const run of runs.list()) run.cancel(reason);
     for (const changes of this.#changes.values()) changes[Symbol.dispose]();
     await Promise.all([...this.#sandboxes.values()].map((sandboxes) => sandboxes.close()));
   }

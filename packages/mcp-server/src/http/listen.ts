@@ -18,6 +18,8 @@ import { countTraffic } from "./traffic.js";
 /** Limits on whoever sends slowly, and on how many do. */
 const serverLimits = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 };
 const maxConnections = 4_096;
+/** How long answers may take once all sandboxes have ended, in milliseconds. */
+const farewellMs = 1_000;
 
 export interface ServeHttpOptions {
   readonly config: Config;
@@ -96,10 +98,13 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
     token: own[0]?.replace(/^[^:]*:/, ""),
     async close(hurry) {
       await service.drain(AbortSignal.any([AbortSignal.timeout(http.drainSeconds * 1000), ...(hurry ? [hurry] : [])]));
+      // What still runs ends with its sandbox, and is answered so: a connection that only breaks leaves clients waiting.
+      await runtime.close();
+      await service.drain(AbortSignal.timeout(farewellMs));
+      await service.close();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
-      await runtime.close();
     },
   };
 }
