@@ -1,4 +1,6 @@
+import { SandboxError } from "@sandkit/core";
 import type { Config } from "./config.js";
+import { Observer } from "./observability/observer.js";
 import type { Principal } from "./principal.js";
 import { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
@@ -23,6 +25,10 @@ export class Runtime {
   readonly implicit: "default" | "fresh";
   /** When an unused sandbox ends, in seconds; undefined: never. */
   readonly idleSeconds: number | undefined;
+  readonly observer = new Observer({
+    sandboxes: () => sumOf(this.#sandboxes, ({ size }) => size),
+    runs: () => sumOf(this.#runs, (runs) => runs.list().filter(({ outcome }) => outcome === undefined).length),
+  });
   #surface: Surface | undefined;
   #reported: string | undefined;
   readonly #sandboxes = new Map<string, Sandboxes>();
@@ -44,6 +50,7 @@ export class Runtime {
       config: this.config,
       provider: this.#provider,
       principal,
+      observer: this.observer,
       implicit: this.implicit,
       idleMs: this.idleSeconds === undefined ? undefined : this.idleSeconds * 1000,
     });
@@ -57,6 +64,7 @@ export class Runtime {
     const runs = new Runs(this.config);
     const changes = this.changesOf(principal);
     runs.onNews((run) => publishNews(run, changes));
+    runs.onNews((run) => this.observer.run(run));
     this.#runs.set(principal.id, runs);
     return runs;
   }
@@ -97,8 +105,17 @@ export class Runtime {
     report("the provider cannot be loaded", error);
   }
 
+  /** Ends runs, which are answered so, and sandboxes. */
   async close(): Promise<void> {
+    const reason = new SandboxError("UNAVAILABLE", "the server is shutting down, and ended this run", {
+      retryable: false,
+    });
+    for (const runs of this.#runs.values()) for (const run of runs.list()) run.cancel(reason);
     for (const changes of this.#changes.values()) changes[Symbol.dispose]();
     await Promise.all([...this.#sandboxes.values()].map((sandboxes) => sandboxes.close()));
   }
+}
+
+function sumOf<Item>(items: ReadonlyMap<string, Item>, count: (item: Item) => number): number {
+  return [...items.values()].reduce((sum, item) => sum + count(item), 0);
 }

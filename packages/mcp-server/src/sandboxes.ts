@@ -9,6 +9,7 @@ import {
 import type { Config } from "./config.js";
 import { EndedSandboxes } from "./ended-sandboxes.js";
 import { HeldSandbox } from "./held-sandbox.js";
+import type { Observer } from "./observability/observer.js";
 import { type Principal, sealHandle } from "./principal.js";
 import type { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
@@ -40,6 +41,7 @@ export interface SandboxesOptions {
   readonly config: Config;
   readonly provider: ProviderSource;
   readonly principal: Principal;
+  readonly observer: Observer;
   /** What a call without a handle gets: the one default sandbox (stdio) or a fresh one (HTTP). */
   readonly implicit: "default" | "fresh";
   /** Unused for this long a sandbox ends, in milliseconds; undefined: never. */
@@ -74,6 +76,11 @@ export class Sandboxes {
       // `EXPIRED` is thrown before anything starts: nothing runs twice.
       return await this.#useHeld(await this.#findDefault(making), making, action);
     }
+  }
+
+  /** How many live, as far as is known. */
+  get size(): number {
+    return this.#held.size;
   }
 
   /** What the living ones are called. */
@@ -197,7 +204,7 @@ export class Sandboxes {
 
   async #make(origin: HeldSandbox["origin"], making: Making): Promise<HeldSandbox> {
     await this.#makeRoom();
-    const { config, provider, principal, idleMs } = this.#options;
+    const { config, provider, principal, observer, idleMs } = this.#options;
     const signals = making.signal === undefined ? [] : [making.signal];
     const packages = [...new Set([...(config.defaults.packages ?? []), ...(making.packages ?? [])])];
     const options: CreateOptions = {
@@ -207,7 +214,9 @@ export class Sandboxes {
       signal: AbortSignal.any([this.#closing.signal, ...signals]),
       onProgress: making.onProgress,
     };
-    const sandbox = await createSandbox(await provider.get(), options);
+    const sandbox = await observer.makeSandbox(config.provider, options.template, async () =>
+      createSandbox(await provider.get(), options),
+    );
     markInstalled(sandbox, packages);
     const held: HeldSandbox = new HeldSandbox({
       handle: sealHandle(principal, sandbox.ref.id),

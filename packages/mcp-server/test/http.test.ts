@@ -7,7 +7,7 @@ import { type HttpServer, serveHttp } from "../src/http/listen.js";
 import { callTool, recordOf, textOf } from "./support/connect.js";
 import { type ConfigFolder, localConfig } from "./support/local-config.js";
 import { jsonRpc, listTools, send } from "./support/send.js";
-import { RawServer } from "./support/spawn-server.js";
+import { lives, RawServer } from "./support/spawn-server.js";
 
 let folder: ConfigFolder;
 let server: HttpServer;
@@ -133,13 +133,38 @@ describe("the program", () => {
     await sleep(100);
     const token = /Authorization: Bearer (\S{40,})/.exec(raw.stderr)?.[1] ?? "";
     const client = await connect(token, url);
-    const call = callTool(client, "exec", { command: "sleep 1; echo finished" });
+    const call = callTool(client, "exec", { command: "sleep 2; echo finished" });
     await sleep(500);
     raw.child.kill("SIGTERM");
+    while (!raw.stderr.includes('"draining"')) await sleep(20);
+    // Whoever comes now, on a connection of their own, is told to come back.
+    const headers = { ...jsonRpc, Authorization: `Bearer ${token}` };
+    const late = await send(url, headers, { body: listTools });
+    expect(late).toMatchObject({ status: 503, headers: { "retry-after": "5", connection: "close" } });
+    expect((await send(url, {}, { path: "/healthz", method: "GET" })).status).toBe(503);
     expect(textOf(await call)).toContain("finished");
     await client.close();
     expect(await raw.exited).toEqual([0, null]);
     expect(raw.stdout).toBe("");
+  });
+
+  it("stops what outlasts the time to drain, and keeps no client waiting", async () => {
+    const { config, path: configPath } = await folder.load();
+    const hasty = await serveHttp({
+      config: { ...config, http: { ...config.http, drainSeconds: 0.3 } },
+      configPath,
+      token: "secret",
+    });
+    const client = await connect("secret", hasty.url);
+    const made = await callTool(client, "exec", { command: "sleep 300 & echo $!" });
+    const pid = Number(/\n(\d+)$/.exec(textOf(made))?.[1]);
+    expect(lives(pid)).toBe(true);
+    const call = callTool(client, "exec", { command: "sleep 300" });
+    await sleep(300);
+    await hasty.close();
+    expect(textOf(await call)).toMatch(/^UNAVAILABLE: the server is shutting down/);
+    expect(lives(pid)).toBe(false);
+    await client.close();
   });
 
   it("refuses a SANDKIT_TOKEN without a token, which nobody could send", async () => {

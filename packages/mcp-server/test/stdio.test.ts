@@ -132,7 +132,7 @@ describe("the wire", () => {
     expect(await server.call(1, "exec", { command: "echo fine" })).toContain("fine");
     // What is wrong with each is told in one line.
     expect(server.stderr.trimEnd().split("\n")).toSatisfy((lines: string[]) =>
-      lines.every((line) => line.startsWith("sandkit-mcp: ") && line.length < 2_100),
+      lines.every((line) => JSON.parse(line).message === "protocol" && line.length < 2_300),
     );
   });
 

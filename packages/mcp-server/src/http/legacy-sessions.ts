@@ -10,6 +10,9 @@ import {
 /** Sessions of one principal; beyond them the one longest unused goes, and its calls are served without a session. */
 const maxSessions = 500;
 
+/** Ended sessions that are remembered. */
+const maxEnded = 10_000;
+
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly clientId: string | undefined;
@@ -30,6 +33,8 @@ export class LegacySessions {
   readonly #options: LegacySessionsOptions;
   /** In the order of their last use. */
   readonly #sessions = new Map<string, Session>();
+  /** Sessions that their clients ended: whoever goes on with one is told to begin anew. */
+  readonly #ended = new Set<string>();
 
   constructor(options: LegacySessionsOptions) {
     this.#options = options;
@@ -43,6 +48,7 @@ export class LegacySessions {
       this.#touch(id, session);
       return await this.#serve(session, request, body, options);
     }
+    if (id !== null && this.#ended.has(id)) return sessionEnded();
     if (id !== null || !isInitializeRequest(body)) return await this.#options.stateless(request, options);
     return await this.#serve(await this.#open(request, options), request, body, options);
   };
@@ -59,11 +65,18 @@ export class LegacySessions {
       sessionIdGenerator: randomUUID,
       maxRequestBodySize,
       onsessioninitialized: (id) => this.#touch(id, session),
-      onsessionclosed: (id) => void this.#sessions.delete(id),
+      onsessionclosed: (id) => this.#end(id),
     });
     const session: Session = { transport, clientId: authInfo?.clientId };
     await server.connect(transport);
     return session;
+  }
+
+  #end(id: string): void {
+    this.#sessions.delete(id);
+    this.#ended.add(id);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > maxEnded && oldest !== undefined) this.#ended.delete(oldest);
   }
 
   /** A client that goes away before the answer has cancelled: there is nothing it could resume from. */
@@ -85,6 +98,11 @@ export class LegacySessions {
     // Not closed: its calls under way are still answered.
     if (own.length > maxSessions && oldest !== undefined) this.#sessions.delete(oldest[0]);
   }
+}
+
+function sessionEnded(): Response {
+  const error = { code: -32001, message: "this session was ended: begin a new one with initialize" };
+  return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
 }
 
 function parsed(text: string): unknown {

@@ -13,10 +13,13 @@ import { Gate } from "./gate.js";
 import { OAuthResource } from "./oauth-resource.js";
 import { endpoint, Service } from "./service.js";
 import { newToken, Tokens } from "./tokens.js";
+import { countTraffic } from "./traffic.js";
 
 /** Limits on whoever sends slowly, and on how many do. */
 const serverLimits = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 };
 const maxConnections = 4_096;
+/** How long answers may take once all sandboxes have ended, in milliseconds. */
+const farewellMs = 1_000;
 
 export interface ServeHttpOptions {
   readonly config: Config;
@@ -86,18 +89,22 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
     gate: new Gate({ tokens, oauth, requestsPerMinute: http.requestsPerMinute }),
     oauth,
     protocol: protocolOf(runtime, options.createServer ?? createServer),
-    metrics: { text: () => "", open: isLoopback(host) },
+    metrics: { text: () => runtime.observer.metrics.render(), open: isLoopback(host) },
   });
+  countTraffic(server, runtime.observer.metrics);
   server.on("request", service.handle);
   return {
     url,
     token: own[0]?.replace(/^[^:]*:/, ""),
     async close(hurry) {
       await service.drain(AbortSignal.any([AbortSignal.timeout(http.drainSeconds * 1000), ...(hurry ? [hurry] : [])]));
+      // What still runs ends with its sandbox, and is answered so: a connection that only breaks leaves clients waiting.
+      await runtime.close();
+      await service.drain(AbortSignal.timeout(farewellMs));
+      await service.close();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
-      await runtime.close();
     },
   };
 }

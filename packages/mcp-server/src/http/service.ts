@@ -49,10 +49,14 @@ export class Service {
     });
   };
 
-  /** Takes no more calls, and waits for those under way until the signal aborts; what is then left is broken off. */
+  /** Takes no more calls, and waits for those under way until the signal aborts. */
   async drain(enough: AbortSignal): Promise<void> {
     this.#draining = true;
     await this.#underWay.settle(enough);
+  }
+
+  /** Breaks off what is left. */
+  async close(): Promise<void> {
     await this.#options.protocol.close();
   }
 

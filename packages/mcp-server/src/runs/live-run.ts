@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { deferred, type Sandbox, SandboxError, unlessAborted } from "@sandkit/core";
 import type { Config } from "../config.js";
+import { traced } from "../observability/tracing.js";
 import type { Run } from "../result/run-result.js";
 import { terminalText } from "../result/terminal-text.js";
 import { abridged } from "../result/text.js";
@@ -60,7 +61,8 @@ export class LiveRun {
     this.work = options.work;
     this.notices = options.notices;
     this.log = new RunLog(options.config.maxOutputBytes);
-    this.ended = this.#run().then(
+    const attributes = { "sandkit.language": options.work.queue ?? "command" };
+    this.ended = traced("run", { attributes }, () => this.#run()).then(
       (used) => this.#settle({ used }),
       (error: unknown) => this.#settle({ error }),
     );
