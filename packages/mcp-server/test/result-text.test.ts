@@ -69,6 +69,9 @@ describe("withoutBlobs", () => {
       Array.from({ length: 2_000 }, (_, n) => n).join("\n"),
       bytes.toString("base64").slice(0, 900),
       bytes.toString("hex"),
+      Array.from({ length: 60 }, (_, n) => bytes.subarray(n, n + 48 + (n % 2)).toString("base64")).join("\n"),
+      Array.from({ length: 60 }, (_, n) => bytes.subarray(n, n + 32).toString("base64url")).join("\n"),
+      Array.from({ length: 60 }, (_, n) => `sha512-${bytes.subarray(n, n + 64).toString("base64")}`).join("\n"),
     ];
     for (const text of texts) expect(shown(text)).toEqual({ text, files: [] });
   });
@@ -158,5 +161,7 @@ describe("RunLog", () => {
     expect(log.read(0)).toEqual({ stdout: "6888", stderr: "777999", from: 0, next: 30, missed: 20 });
     expect(log.text("output")).toMatch(/^\[\.\.\. 20 characters are gone \.\.\.\]\n/);
     expect(log.held).toBe(10);
+    for (let n = 0; n < 200_000; n++) add(log, n % 2 === 0 ? "stdout" : "stderr", "ab");
+    expect(log.read(log.end - 4)).toMatchObject({ stdout: "ab", stderr: "ab", missed: 0 });
   });
 });

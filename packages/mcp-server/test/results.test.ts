@@ -52,6 +52,7 @@ describe("results of cells and commands", () => {
     const result = await run(
       "import base64, random, sys\ndata = bytes([0x89, 0x50, 0x4E, 0x47]) + random.Random(1).randbytes(5000)\nprint('image:', base64.b64encode(data).decode())\nsys.stdout.flush()\nsys.stderr.buffer.write(bytes(range(256)) * 40)\nsys.stderr.flush()",
     );
+    expect(textOf(await run("base64.b64encode(data).decode()"))).toMatch(/\[value\]\n'\[data 1: base64 of image\/png/);
     expect(textOf(result)).toMatch(/\nimage: \[data 1: base64 of image\/png, 5\.00 kB; its file is named below\]\n/);
     expect(textOf(result)).toMatch(/\[stderr\]\n\(binary, 10\.2 kB\)/);
     expect(textOf(result)).toMatch(/\[data 1\] \S+\.data-1\.png \(5\.00 kB\)$/m);

@@ -11,6 +11,8 @@ import { installMissing } from "./install-missing.js";
 import { RunLog } from "./run-log.js";
 import type { RunInput, Work } from "./work.js";
 
+/** What is held of the output as it came, in characters; the streams by themselves are kept up to the config's limit. */
+const maxLogChars = 1024 * 1024;
 /** How long a program must be silent for what it says to count as complete, in milliseconds. */
 const silentMs = 250;
 
@@ -60,7 +62,7 @@ export class LiveRun {
     this.#options = options;
     this.work = options.work;
     this.notices = options.notices;
-    this.log = new RunLog(options.config.maxOutputBytes);
+    this.log = new RunLog(Math.min(options.config.maxOutputBytes, maxLogChars));
     const attributes = { "sandkit.language": options.work.queue ?? "command" };
     this.ended = traced("run", { attributes }, () => this.#run()).then(
       (used) => this.#settle({ used }),
