@@ -112,6 +112,7 @@ describe("cutJson", () => {
     });
     const deep = `${"[".repeat(400)}1${"]".repeat(400)}`;
     expect(cutJson(deep, 100)).toMatch(/a list of 1 items/);
+    expect(cutJson(`${"[".repeat(200_000)}1${"]".repeat(200_000)}`, 20_000)).toMatch(/a list of 1 items/);
   });
 
   it("leaves to others what it would change or cannot shorten", () => {

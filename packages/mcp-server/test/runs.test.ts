@@ -69,6 +69,13 @@ describe("a run that has not ended when its call answers", () => {
     expect(textOf(await go(processIn(waiting), { input: "\u0003" }))).toMatch(/Exited with code 4.*\n\ncaught/s);
   });
 
+  it("is not waited for when it does not read", async () => {
+    const id = processIn(await exec("echo up; sleep 60", { interactive: true }));
+    const result = await go(id, { input: "x".repeat(2_000_000), wait_s: 0.5 });
+    expect(textOf(result)).toMatch(/has been running for/);
+    expect(textOf(await go(id, { action: "stop" }))).toMatch(/Cancelled after/);
+  });
+
   it("is told that it takes no input, with the other ways", async () => {
     const id = processIn(await exec("sleep 60", { wait_s: 0 }));
     const refused = await go(id, { input: "x" });

@@ -6,6 +6,8 @@ interface Limits {
   readonly depth: number;
 }
 
+/** Lists and objects within each other that are shown, however little they take. */
+const maxDepth = 50;
 /** Integers that a double does not hold would come out changed. */
 const longNumber = /\d{16}/;
 
@@ -18,7 +20,7 @@ export function cutJson(text: string, maxChars: number): string | undefined {
   if (value === undefined) return undefined;
   const indent = /^[[{]\r?\n( +|\t)/.exec(text.trimStart())?.[1];
   const attempt = (level: number): string | undefined => {
-    const limits = { items: level, keys: 4 * level, characters: 20 * level, depth: 2 + level };
+    const limits = { items: level, keys: 4 * level, characters: 20 * level, depth: Math.min(2 + level, maxDepth) };
     const json = JSON.stringify(shortened(value, limits), undefined, indent);
     return json.length <= maxChars ? json : undefined;
   };
