@@ -1,6 +1,9 @@
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serveHttp } from "../src/http/listen.js";
 import { type Connection, connect, recordOf, textOf } from "./support/connect.js";
 import { connectWasm } from "./support/connect-wasm.js";
+import { localConfig } from "./support/local-config.js";
 
 type Result = Awaited<ReturnType<Connection["call"]>>;
 
@@ -29,7 +32,7 @@ describe("a run that has not ended when its call answers", () => {
     });
     const id = processIn(first);
     expect(textOf(first)).toMatch(
-      new RegExp(`^Process ${id} is running since .*; its time limit is 30 s\\. .*tool process\\.\n\none`),
+      new RegExp(`^Process ${id} has been running for .*; its time limit is 30 s\\. .*tool process\\.\n\none`),
     );
     expect(recordOf(first)).toMatchObject({ running: true, cursor: 4, bytes: { stdout: 4, stderr: 0 } });
     expect(first.isError).toBeFalsy();
@@ -53,7 +56,9 @@ describe("a run that has not ended when its call answers", () => {
       wait_s: 0,
     });
     const id = processIn(started);
-    expect(textOf(await go(id, { input: "Ada\n" }))).toMatch(/is running since .*write to its stdin.*\n\nhello Ada$/s);
+    expect(textOf(await go(id, { input: "Ada\n" }))).toMatch(
+      /has been running for .*write to its stdin.*\n\nhello Ada$/s,
+    );
     const closed = await go(id, { action: "write", input: "left\u0004", wait_s: 20 });
     expect(textOf(closed)).toMatch(/Exited with code 0.*\n\nleft$/s);
     expect(textOf(await go(id, { input: "late" }))).toContain("Exited with code 0");
@@ -89,7 +94,7 @@ describe("a run that has not ended when its call answers", () => {
     expect(busy.isError).toBe(true);
     expect(textOf(busy)).toMatch(/^RATE_LIMITED: busy: 3 runs of yours are under way.*retry in \d s, or stop one.*p-/);
     expect(busy._meta?.["sandkit/error"]).toMatchObject({ retryable: true, retryAfterMs: expect.any(Number) });
-    expect(textOf(await server.call("list_sandboxes"))).toContain("running");
+    expect(textOf(await server.call("list_sandboxes"))).toContain(`, running ${ids.join(", ")}`);
     await Promise.all(ids.map((id) => go(id, { action: "stop" })));
     expect(textOf(await exec("echo room"))).toContain("room");
   });
@@ -119,13 +124,52 @@ describe("a run that has not ended when its call answers", () => {
 it("a fresh sandbox of a run that goes on is told as soon as there is one, and lives when the run is stopped", async () => {
   await using server = await connect({}, "fresh");
   const first = await server.call("exec", { command: "echo kept > file; echo written; sleep 60", wait_s: 1 });
-  let read = first;
-  while (!textOf(read).includes("written")) read = await server.call("process", { process: processIn(first) });
-  expect(textOf(read)).toMatch(/ Sandbox: \S+ \(pass it/);
+  let said = textOf(first);
+  while (!said.includes("written")) said += textOf(await server.call("process", { process: processIn(first) }));
+  expect(said.match(/ Sandbox: \S+ \(pass it/g)).toHaveLength(1);
   const stopped = await server.call("process", { process: processIn(first), action: "stop" });
   const sandbox = String(recordOf(stopped).sandbox);
   expect(textOf(stopped)).toContain(`Sandbox: ${sandbox}`);
   expect(textOf(await server.call("exec", { command: "cat file", sandbox_id: sandbox }))).toContain("kept");
+});
+
+it("over HTTP a run outlives the request that began it, and is its user's alone, in both eras", async () => {
+  await using folder = await localConfig({ maxRuns: 1 });
+  const { config, path: configPath } = await folder.load();
+  const server = await serveHttp({ config, configPath, token: ["alice-secret", "bob-secret"] });
+  const connectAs = async (token: string, mode: "auto" | "legacy") => {
+    const client = new ModernClient({ name: mode, version: "1" }, { versionNegotiation: { mode } });
+    const requestInit = { headers: { Authorization: `Bearer ${token}-secret` } };
+    await client.connect(new ModernHttp(new URL(server.url), { requestInit }));
+    return async (name: string, input: Record<string, unknown>) =>
+      (await client.callTool({ name, arguments: input })) as Result;
+  };
+  try {
+    const [alice, aliceToo, bob] = [
+      await connectAs("alice", "auto"),
+      await connectAs("alice", "legacy"),
+      await connectAs("bob", "auto"),
+    ];
+    for (const [begin, goOn] of [
+      [alice, aliceToo],
+      [aliceToo, alice],
+    ] as const) {
+      const first = await begin("exec", { command: "echo begun; sleep 60", wait_s: 1 });
+      const id = processIn(first);
+      expect(textOf(await bob("process", { process: id }))).toMatch(
+        /^NOT_FOUND: there is no process .* \(none is known\)/,
+      );
+      expect(textOf(await bob("process", { action: "list" }))).toBe("No run is under way.");
+      expect(textOf(await bob("exec", { command: "echo free" }))).toContain("free");
+      expect(textOf(await goOn("exec", { command: "true" }))).toMatch(/^RATE_LIMITED: busy: 1 runs? of yours/);
+      let read = first;
+      while (!textOf(read).includes("begun")) read = await goOn("process", { process: id, cursor: 0, wait_s: 0.2 });
+      const stopped = await goOn("process", { process: id, action: "stop" });
+      expect(textOf(stopped)).toMatch(/^Process p-\w+: Cancelled after /);
+    }
+  } finally {
+    await server.close();
+  }
 });
 
 describe("cells", () => {
@@ -142,7 +186,7 @@ describe("cells", () => {
       wait_s: 4,
     });
     const next = await run("'mine'", { wait_s: 0.2 });
-    expect(textOf(next)).toMatch(new RegExp(`waits for its turn since .*, behind ${processIn(slow)}\\.`));
+    expect(textOf(next)).toMatch(new RegExp(`has waited .* for its turn, behind ${processIn(slow)}\\.`));
     const js = await run("6 * 7", { language: "javascript" });
     expect(textOf(js)).toContain("42");
     const stopped = await server.call("process", { process: processIn(slow), action: "stop" });

@@ -47,8 +47,13 @@ function largest(attempt: (level: number) => string | undefined, top: number): s
   return best;
 }
 
+/** Whether a text begins as JSON does. */
+export function looksLikeJson(text: string): boolean {
+  return /^\s*[[{]/.test(text);
+}
+
 function parsed(text: string): object | undefined {
-  if (!/^\s*[[{]/.test(text) || longNumber.test(text)) return undefined;
+  if (!looksLikeJson(text) || longNumber.test(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -3,7 +3,7 @@ import { type ExecResult, type Sandbox, SandboxError } from "@sandkit/core";
 /** What each sandbox was given, as it was asked for. */
 const installed = new WeakMap<Sandbox, Set<string>>();
 
-const pip = ["python3", "-m", "pip", "install", "--", ...[]] as const;
+const pip = ["python3", "-m", "pip", "install", "--"] as const;
 const env = {
   PIP_BREAK_SYSTEM_PACKAGES: "1",
   PIP_ROOT_USER_ACTION: "ignore",
@@ -45,13 +45,15 @@ export async function installMissing(
 }
 
 function failure(packages: readonly string[], result: ExecResult): SandboxError {
-  const lines = result.stdout.text.trim().split("\n");
+  const all = result.stdout.text;
+  const lines = all.trim().split("\n");
   const errors = lines.filter((line) => /^ERROR: |No module named pip/.test(line));
   const said = (errors.length > 0 ? errors : lines.slice(-2)).join("; ").slice(-800) || "it said nothing";
   const names = packages.join(", ");
-  const unreached = /Retrying|NewConnectionError|network|No module named pip|not reach/i.test(result.stdout.text);
-  const next = unreached
-    ? `a sandbox that lives already cannot fetch packages here: name them in create_sandbox (packages) and use that sandbox_id`
+  const unreached = /Retrying \(|NewConnectionError|No module named pip/.test(all);
+  const closed = unreached || all.includes("without network");
+  const next = closed
+    ? "correct its name or version; what only an index has cannot be fetched by a sandbox that lives already: name it in create_sandbox (packages) and pass that sandbox_id"
     : "correct its name or version, or do without it";
   return new SandboxError(
     unreached ? "UNAVAILABLE" : "INVALID",

@@ -7,8 +7,6 @@ import { checkSize, defineTool, type ToolCall, waitSeconds } from "./tool.js";
 
 /** How long a call waits where nothing is asked for, in seconds. */
 const usualWaitSeconds = 5;
-/** How long a program must be silent for its reply to count as complete, in milliseconds. */
-const silentMs = 250;
 /** How long a stop is waited for at least: a program may need its grace, in seconds. */
 const stopSeconds = 10;
 
@@ -36,7 +34,7 @@ export const processTool = defineTool({
       throw invalid(`process: process is missing: pass the handle from the result that gave it, or action "list"`);
     }
     const run = call.runs.find(input.process);
-    call.progress.follow(() => run.log.lastLine || "running");
+    call.progress.follow(() => run.latest);
     const wait = (input.wait_s ?? usualWaitSeconds) * 1000;
     if (action === "write") await write(run, input.input, wait, call);
     else {
@@ -65,7 +63,7 @@ async function write(run: LiveRun, text: string | undefined, waitMs: number, cal
     else if (part === interrupt) await input.interrupt();
     else if (part !== "") await input.write(part);
   }
-  await run.replies(before, silentMs, waitMs, call.signal);
+  await run.replies(before, waitMs, call.signal);
 }
 
 function list(call: ToolCall) {
@@ -78,7 +76,7 @@ function list(call: ToolCall) {
   }));
   const lines = processes.map(
     ({ process, running, durationMs, title }) =>
-      `${process}: ${running ? "running since" : "ended after"} ${duration(durationMs)}: ${title}`,
+      `${process}: ${running ? "running for" : "ended after"} ${duration(durationMs)}: ${title}`,
   );
   const none = "No run is under way.";
   return {

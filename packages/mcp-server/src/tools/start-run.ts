@@ -18,8 +18,11 @@ export async function startRun(call: ToolCall, work: Work, waitSeconds: number):
   const leave = () => run.cancel(call.signal.reason);
   if (call.signal.aborted) leave();
   call.signal.addEventListener("abort", leave, { once: true });
-  call.progress.follow(() => run.log.lastLine || "running");
-  await run.settles(waitSeconds * 1000, call.signal);
+  call.progress.follow(() => run.latest);
+  const ms = waitSeconds * 1000;
+  // A program that takes input has said what it says by itself when it falls silent.
+  if (work.interactive) await run.replies(0, ms, call.signal);
+  else await run.settles(ms, call.signal);
   call.signal.removeEventListener("abort", leave);
   // Nobody hears the answer; the call is over when what it started is.
   if (call.signal.aborted) await run.ended;
@@ -40,6 +43,7 @@ export function answer(call: ToolCall, run: LiveRun, page = run.log.read(run.cur
     return runningResult(run, page, { introduce, links, config: call.config, ahead: call.runs.ahead(run) });
   }
   if (!run.yielded) call.runs.forget(run);
+  if (run.neverBegan) return { content: [{ type: "text", text: `Process ${run.id} was stopped before it began.` }] };
   if ("error" in outcome) throw outcome.error;
   const context = { config: call.config, links: call.links, timeoutSeconds: run.work.timeoutSeconds };
   if (!run.yielded) return runResult(outcome.used, context);
