@@ -8,8 +8,8 @@ interface Limits {
 
 /** Lists and objects within each other that are shown, however little they take. */
 const maxDepth = 50;
-/** Integers that a double does not hold would come out changed. */
-const longNumber = /\d{16}/;
+/** Numbers of more digits than a double holds: they would come out changed. */
+const longNumber = /(?<=[[,:\s])-?(?:\d{16,}|\d+\.\d{18,})(?=[\s,\]}eE])/;
 
 /**
  * JSON in fewer characters that is still JSON: lists keep their beginning and end, texts their beginning, and each says
