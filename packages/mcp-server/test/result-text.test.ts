@@ -112,10 +112,15 @@ describe("cutJson", () => {
     });
     const deep = `${"[".repeat(400)}1${"]".repeat(400)}`;
     expect(cutJson(deep, 100)).toMatch(/a list of 1 items/);
+    expect(cutJson(`${"[".repeat(200_000)}1${"]".repeat(200_000)}`, 20_000)).toMatch(/a list of 1 items/);
   });
 
   it("leaves to others what it would change or cannot shorten", () => {
     expect(cutJson('[12345678901234567890, "x"]', 20)).toBeUndefined();
+    expect(cutJson('{"pi": 3.14159265358979323846, "x": "y"}', 20)).toBeUndefined();
+    const floats = Array.from({ length: 500 }, (_, n) => Math.sqrt(n) / 7);
+    expect(JSON.parse(cutJson(JSON.stringify(floats), 300) ?? "").slice(-2)).toEqual(floats.slice(-2));
+    expect(cutJson(JSON.stringify(floats.map((n) => ({ id: "1234567890123456", n }))), 300)).toBeDefined();
     expect(cutJson("[INFO] no JSON", 5)).toBeUndefined();
     expect(cutJson('{"a":1}', 2)).toBeUndefined();
     expect(cutJson('"text"', 3)).toBeUndefined();

@@ -69,6 +69,13 @@ describe("a run that has not ended when its call answers", () => {
     expect(textOf(await go(processIn(waiting), { input: "\u0003" }))).toMatch(/Exited with code 4.*\n\ncaught/s);
   });
 
+  it("is not waited for when it does not read", async () => {
+    const id = processIn(await exec("echo up; sleep 60", { interactive: true }));
+    const result = await go(id, { input: "x".repeat(2_000_000), wait_s: 0.5 });
+    expect(textOf(result)).toMatch(/has been running for/);
+    expect(textOf(await go(id, { action: "stop" }))).toMatch(/Cancelled after/);
+  });
+
   it("is told that it takes no input, with the other ways", async () => {
     const id = processIn(await exec("sleep 60", { wait_s: 0 }));
     const refused = await go(id, { input: "x" });
@@ -141,8 +148,9 @@ it("over HTTP a run outlives the request that began it, and is its user's alone,
     const client = new ModernClient({ name: mode, version: "1" }, { versionNegotiation: { mode } });
     const requestInit = { headers: { Authorization: `Bearer ${token}-secret` } };
     await client.connect(new ModernHttp(new URL(server.url), { requestInit }));
-    return async (name: string, input: Record<string, unknown>) =>
+    const call = async (name: string, input: Record<string, unknown>) =>
       (await client.callTool({ name, arguments: input })) as Result;
+    return Object.assign(call, { read: (uri: string) => client.readResource({ uri }) });
   };
   try {
     const [alice, aliceToo, bob] = [
@@ -164,6 +172,10 @@ it("over HTTP a run outlives the request that began it, and is its user's alone,
       expect(textOf(await goOn("exec", { command: "true" }))).toMatch(/^RATE_LIMITED: busy: 1 runs? of yours/);
       let read = first;
       while (!textOf(read).includes("begun")) read = await goOn("process", { process: id, cursor: 0, wait_s: 0.2 });
+      const log = `run://${id}/stdout`;
+      expect(await goOn.read(log)).toMatchObject({ contents: [{ text: "begun\n" }] });
+      await expect(bob.read(log)).rejects.toThrow(/NOT_FOUND: there is no process/);
+      await expect(bob.read(`sandbox://${recordOf(read).sandbox}/x`)).rejects.toThrow(/NOT_FOUND: there is no sandbox/);
       const stopped = await goOn("process", { process: id, action: "stop" });
       expect(textOf(stopped)).toMatch(/^Process p-\w+: Cancelled after /);
     }

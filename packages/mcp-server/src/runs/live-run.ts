@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { deferred, type Sandbox, SandboxError, unlessAborted } from "@sandkit/core";
+import { deferred, type Sandbox, SandboxError } from "@sandkit/core";
 import type { Config } from "../config.js";
 import { traced } from "../observability/tracing.js";
 import type { Run } from "../result/run-result.js";
@@ -36,7 +36,6 @@ export class LiveRun {
   readonly id = `p-${randomBytes(6).toString("hex")}`;
   readonly work: Work;
   readonly log: RunLog;
-  readonly startedAt = new Date();
   readonly ended: Promise<Outcome>;
   /** Up to where the model has read. */
   cursor = 0;
@@ -84,10 +83,9 @@ export class LiveRun {
     return this.#outcome === undefined && this.work.interactive === true;
   }
 
-  /** The way to its stdin once it has started; undefined when it has ended before. */
-  async input(signal: AbortSignal): Promise<RunInput | undefined> {
-    const ended = this.ended.then(() => undefined);
-    return await unlessAborted(Promise.race([this.#input.promise, ended]), signal);
+  /** The way to its stdin once it has started; undefined when it has not in so many milliseconds, or has ended. */
+  async input(ms: number, signal: AbortSignal): Promise<RunInput | undefined> {
+    return await Promise.race([this.#input.promise, this.settles(ms, signal).then(() => undefined)]);
   }
 
   /** True when it was asked to stop. */
