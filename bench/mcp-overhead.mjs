@@ -23,12 +23,24 @@ const noEngine = { DOCKER_HOST: "tcp://127.0.0.1:9" };
  * @param {number} calls
  */
 export async function mcpOverhead(calls) {
-  await using http = await serveHttp();
+  const http = await serveHttp();
+  try {
+    return await measure(calls, http.url);
+  } finally {
+    await http.end();
+  }
+}
+
+/**
+ * @param {number} calls
+ * @param {string} url
+ */
+async function measure(calls, url) {
   const stdio = newClient();
   const server = { command: process.execPath, args: [cli, "mcp", "--provider", "wasm"] };
   const [sandbox, overHttp] = await Promise.all([
     createSandbox(wasm()),
-    connectHttp(http.url),
+    connectHttp(url),
     stdio.connect(new StdioClientTransport(server)),
   ]);
   const sandbox_id = await newSandbox(overHttp);
@@ -53,7 +65,7 @@ export async function mcpOverhead(calls) {
       httpMs: median(web),
       toolTokens: encode(JSON.stringify({ tools })).length,
       handshakeMs: await handshake(),
-      crowd: await crowd(http.url, sandbox_id),
+      crowd: await crowd(url, sandbox_id),
     };
   } finally {
     await Promise.all([stdio.close(), overHttp.close(), sandbox.destroy()]);
@@ -113,7 +125,7 @@ async function serveHttp() {
     if (url === undefined) continue;
     return {
       url,
-      async [Symbol.asyncDispose]() {
+      async end() {
         child.kill("SIGTERM");
         await new Promise((resolve) => child.once("exit", resolve));
         rmSync(folder, { recursive: true });
