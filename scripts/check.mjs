@@ -19,6 +19,7 @@ const stages = {
   build: turbo("build"),
   typecheck: turbo("typecheck", "typecheck:root"),
   test: npm("test", "--silent"),
+  conformance: npm("run", "--silent", "conformance"),
   "other Nodes": npm("run", "--silent", "test:nodes"),
   packages: npm("run", "--silent", "pack:check"),
   "unused code": tool("knip/bin/knip.js", "--treat-config-hints-as-errors"),

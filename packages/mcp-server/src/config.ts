@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { httpSettings } from "./http/http-settings.js";
 
 const name = z.string().min(1, "must not be empty");
 const seconds = z.number().positive("must be above 0");
@@ -38,6 +39,18 @@ export const configSchema = z.strictObject({
     .default({}),
   defaults: defaults.default({}),
   timeoutSeconds: seconds.meta({ description: "Time limit of a run that names none." }).default(30),
+  waitSeconds: z
+    .number()
+    .min(0, "must not be below 0")
+    .meta({ description: "How long a call waits for a run that names no wait_s; then the run goes on by itself." })
+    .default(50),
+  packagesFromCalls: z
+    .boolean()
+    .meta({
+      description: "Whether calls may name Python packages to install; the index then learns which.",
+    })
+    .default(true),
+  maxRuns: z.int().positive().meta({ description: "Runs of one user at one time; more are told to wait." }).default(16),
   maxTimeoutSeconds: seconds.meta({ description: "Longest time limit that a call may ask for." }).default(600),
   outputChars: z
     .int()
@@ -68,6 +81,7 @@ export const configSchema = z.strictObject({
     .max(2_000_000)
     .meta({ description: "A sandbox unused for this long ends; default: 300 over HTTP, never over stdio." })
     .optional(),
+  http: httpSettings.prefault({}).meta({ description: "For the HTTP server alone." }),
 });
 
 /** A parsed config: every default is filled in. */

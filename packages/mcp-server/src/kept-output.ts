@@ -1,59 +1,54 @@
 import { posix } from "node:path";
-import { type Captured, type Sandbox, SandboxError } from "@sandkit/core";
+import { type Sandbox, SandboxError } from "@sandkit/core";
 import { report } from "./report.js";
 import { within } from "./within.js";
 
-/** Where streams are kept, below the working directory; a look at what a run left passes over it. */
+/** Where files are kept, below the working directory; a look at what a run left passes over it. */
 const folder = ".sandkit";
-/** Streams kept in one sandbox; older ones are removed, so that they do not fill it. */
+/** Runs whose files are kept in one sandbox; older ones are removed, so that they do not fill it. */
 const maxKept = 6;
 /** How long one of them may take, in milliseconds. */
 const writeMs = 10_000;
 
-/** What became of a stream that is too long to show. */
-export interface KeptStream {
-  readonly stream: "stdout" | "stderr";
+/** Something of a run that is too long, or of no use, as text. */
+export interface ToKeep {
+  /** What the text of the result calls it. */
+  readonly label: string;
+  /** The end of the file's name. */
+  readonly name: string;
+  readonly data: Uint8Array;
+  /** Bytes of the whole, where `data` is less. */
+  readonly totalBytes?: number | undefined;
+}
+
+/** What became of it. */
+export interface Kept extends ToKeep {
   /** The file that holds it, as an absolute path in the sandbox, or why there is none. */
   readonly file: { readonly path: string; readonly size: number } | { readonly problem: string };
-  /** Bytes that the program wrote. */
-  readonly totalBytes: number;
-  /** True when the middle was given up while the program ran. */
-  readonly incomplete: boolean;
 }
 
 interface Shelf {
   runs: number;
-  readonly paths: string[];
+  readonly runPaths: string[][];
 }
 
 const shelves = new WeakMap<Sandbox, Shelf>();
 
-/** Writes streams of one run into files of its sandbox. What cannot be kept is told; nothing is thrown. */
-export async function keepStreams(
-  sandbox: Sandbox,
-  streams: readonly (readonly [name: "stdout" | "stderr", captured: Captured])[],
-  signal: AbortSignal,
-): Promise<KeptStream[]> {
-  if (streams.length === 0 || signal.aborted) return [];
-  const shelf = shelves.get(sandbox) ?? { runs: 0, paths: [] };
+/** Writes what a run leaves beside its text into files of its sandbox. What cannot be kept is told; nothing is thrown. */
+export async function keepOutput(sandbox: Sandbox, items: readonly ToKeep[], signal: AbortSignal): Promise<Kept[]> {
+  if (items.length === 0 || signal.aborted) return [];
+  const shelf = shelves.get(sandbox) ?? { runs: 0, runPaths: [] };
   shelves.set(sandbox, shelf);
   shelf.runs += 1;
-  const paths = streams.map(([name]) => posix.join(sandbox.workdir, folder, `${shelf.runs}.${name}.txt`));
-  shelf.paths.push(...paths);
+  const paths = items.map(({ name }) => posix.join(sandbox.workdir, folder, `${shelf.runs}.${name}`));
+  shelf.runPaths.push(paths);
   await removeOld(sandbox, shelf);
   return await Promise.all(
-    streams.map(async ([stream, captured], index) => ({
-      stream,
-      file: await keep(sandbox, paths[index] ?? "", captured, signal),
-      totalBytes: captured.totalBytes,
-      incomplete: captured.truncated,
-    })),
+    items.map(async (item, index) => ({ ...item, file: await keep(sandbox, paths[index] ?? "", item.data, signal) })),
   );
 }
 
-async function keep(sandbox: Sandbox, path: string, captured: Captured, signal: AbortSignal) {
-  // The text says where its middle is missing; whole bytes are exact.
-  const data = captured.truncated ? Buffer.from(captured.text) : captured.bytes;
+async function keep(sandbox: Sandbox, path: string, data: Uint8Array, signal: AbortSignal) {
   try {
     await within(writeMs, "files.write", sandbox.files.write(path, data, { signal }));
     return { path, size: data.length };
@@ -63,8 +58,8 @@ async function keep(sandbox: Sandbox, path: string, captured: Captured, signal: 
   }
 }
 
-async function removeOld(sandbox: Sandbox, { paths }: Shelf): Promise<void> {
-  const old = paths.splice(0, Math.max(0, paths.length - maxKept));
+async function removeOld(sandbox: Sandbox, { runPaths }: Shelf): Promise<void> {
+  const old = runPaths.splice(0, Math.max(0, runPaths.length - maxKept)).flat();
   await Promise.all(
     old.map(async (path) => {
       try {

@@ -9,8 +9,10 @@ export class Progress implements Disposable {
   readonly #token: string | number | undefined;
   readonly #started = performance.now();
   readonly #timer: NodeJS.Timeout | undefined;
-  #message = "running";
+  #said = "running";
+  #followed: () => string | undefined = () => undefined;
   #last = 0;
+  #over = false;
 
   constructor(context: ServerContext) {
     this.#context = context;
@@ -21,23 +23,29 @@ export class Progress implements Disposable {
   }
 
   readonly say = (message: string): void => {
-    this.#message = message;
+    this.#said = message;
     this.#send();
   };
 
+  /** From now on every notice tells what this gives at that time; where that is nothing, what was said last. */
+  follow(message: () => string | undefined): void {
+    this.#followed = message;
+  }
+
   [Symbol.dispose](): void {
+    this.#over = true;
     clearInterval(this.#timer);
   }
 
   #send(): void {
-    if (this.#token === undefined || this.#context.mcpReq.signal.aborted) return;
+    if (this.#token === undefined || this.#over || this.#context.mcpReq.signal.aborted) return;
     const seconds = (performance.now() - this.#started) / 1000;
     // Clients expect every value to be larger than the one before.
     this.#last = Math.max(seconds, this.#last + 0.001);
     const params = {
       progressToken: this.#token,
       progress: this.#last,
-      message: `${this.#message} (${Math.round(seconds)} s)`,
+      message: `${this.#followed() ?? this.#said} (${Math.round(seconds)} s)`,
     };
     this.#context.mcpReq
       .notify({ method: "notifications/progress", params })

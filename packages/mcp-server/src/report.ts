@@ -1,9 +1,10 @@
-const maxChars = 2_000;
+import { SandboxError } from "@sandkit/core";
+import { log } from "./observability/log.js";
 
-/** One line on stderr, for the person who runs the server. Stdout belongs to the protocol. */
+/** Tells whoever runs the server of something that went wrong and that no client is told of. */
 export function report(message: string, cause?: unknown): void {
-  const detail = cause === undefined ? "" : `: ${cause instanceof Error ? cause.message : String(cause)}`;
-  // A cause may hold what a client sent: lines, control characters, any length.
-  const line = `${message}${detail}`.replaceAll(/[\s\p{Cc}]+/gu, " ").slice(0, maxChars);
-  process.stderr.write(`sandkit-mcp: ${line}\n`);
+  log.warn(message, {
+    code: cause instanceof SandboxError ? cause.code : undefined,
+    error: cause === undefined ? undefined : cause instanceof Error ? cause.message : String(cause),
+  });
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { ConfigError, loadConfig } from "./load-config.js";
-import { report } from "./report.js";
+import { levelOf, log, logLevels, setLogLevel } from "./observability/log.js";
 import { serveStdio } from "./stdio.js";
 import { version } from "./version.js";
 
@@ -17,7 +17,11 @@ Options
   --allow-host NAME  http: a further name by which clients reach the server; may be repeated
   --help, --version
 
-SANDKIT_TOKEN holds the token of the HTTP server, or several, separated by commas, one for each user.
+Environment
+  SANDKIT_TOKEN    http: the token, or several, separated by commas, one for each user (name:token)
+  SANDKIT_SECRET   http: signs ids of sandboxes; default: made from the tokens
+  LOG_LEVEL        debug, info, warn, error or silent: what is told on stderr; default: http info, stdio warn
+
 Exit codes: 0 ended in order, 1 failed, 2 wrong usage or config.
 `;
 
@@ -34,6 +38,7 @@ export async function runMcp(argv: readonly string[], env: NodeJS.ProcessEnv = p
     const { values, transport } = parse(argv);
     if (values.help) return print(help);
     if (values.version) return print(`${version}\n`);
+    setLogLevel(logLevelOf(env.LOG_LEVEL, transport));
     const { config, path } = await loadConfig({ configPath: values.config, provider: values.provider, env });
     if (transport === "stdio") {
       await serveStdio({ config, configPath: path });
@@ -47,13 +52,18 @@ export async function runMcp(argv: readonly string[], env: NodeJS.ProcessEnv = p
       host: values.host,
       port: portOf(values.port),
       token: tokensOf(env.SANDKIT_TOKEN),
+      secret: env.SANDKIT_SECRET || undefined,
       allowedHosts: values["allow-host"],
     });
     process.stderr.write(`sandkit-mcp listens at ${server.url}\n`);
-    if (!env.SANDKIT_TOKEN) process.stderr.write(`Authorization: Bearer ${server.token}\n`);
+    if (!env.SANDKIT_TOKEN && server.token !== undefined) {
+      process.stderr.write(`Authorization: Bearer ${server.token}\n`);
+    }
     const hurry = new AbortController();
-    await terminated(() => hurry.abort());
+    const signal = await terminated(() => hurry.abort());
+    log.info("draining", { signal, drainSeconds: config.http.drainSeconds });
     await server.close(hurry.signal);
+    log.info("ended");
     return 0;
   } catch (error) {
     return fail(error);
@@ -81,11 +91,19 @@ function parse(argv: readonly string[]) {
     }
     const forHttp = [values.host, values.port, values["allow-host"]].some((value) => value !== undefined);
     if (transport === "stdio" && forHttp) throw new UsageError("--host, --port and --allow-host go with http");
-    return { values, transport };
+    return { values, transport } as const;
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+function logLevelOf(name: string | undefined, transport: "stdio" | "http") {
+  // A client over stdio keeps what is told as its own log of errors.
+  if (!name) return transport === "http" ? "info" : "warn";
+  const level = levelOf(name);
+  if (level === undefined) throw new ConfigError(`LOG_LEVEL=${name}: use ${logLevels.join(", ")}`);
+  return level;
 }
 
 function tokensOf(text = ""): string[] {
@@ -111,25 +129,30 @@ function print(text: string): number {
 }
 
 function fail(error: unknown): number {
-  if (error instanceof UsageError) report(`${error.message}; see sandkit-mcp --help`);
-  else if (error instanceof ConfigError) report(error.message);
+  if (error instanceof UsageError) complain(`${error.message}; see sandkit-mcp --help`);
+  else if (error instanceof ConfigError) complain(error.message);
   else if ((error as NodeJS.ErrnoException).code === "EADDRINUSE")
-    report("the port is taken: choose another with --port");
+    complain("the port is taken: choose another with --port");
   else {
-    report("cannot go on", error);
+    complain(`cannot go on: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
   }
   return 2;
 }
 
+/** The answer to whoever typed the command. */
+function complain(message: string): void {
+  process.stderr.write(`sandkit-mcp: ${message}\n`);
+}
+
 /** Resolves at the first signal; none ends the process by itself, for sandboxes are to be ended first. */
-function terminated(onAgain: () => void): Promise<void> {
+function terminated(onAgain: () => void): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let seen = false;
-    const heard = () => {
+    const heard = (signal: NodeJS.Signals) => {
       if (seen) onAgain();
       seen = true;
-      resolve();
+      resolve(signal);
     };
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, heard);
   });

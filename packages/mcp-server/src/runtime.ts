@@ -1,7 +1,12 @@
+import { SandboxError } from "@sandkit/core";
 import type { Config } from "./config.js";
+import { Observer } from "./observability/observer.js";
 import type { Principal } from "./principal.js";
 import { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
+import { publishNews } from "./resources/publish-news.js";
+import { ResourceChanges } from "./resources/resource-changes.js";
+import { Runs } from "./runs/runs.js";
 import { Sandboxes } from "./sandboxes.js";
 import { type Surface, surfaceOf } from "./surface.js";
 
@@ -20,9 +25,16 @@ export class Runtime {
   readonly implicit: "default" | "fresh";
   /** When an unused sandbox ends, in seconds; undefined: never. */
   readonly idleSeconds: number | undefined;
+  readonly observer = new Observer({
+    sandboxes: () => sumOf(this.#sandboxes, ({ size }) => size),
+    runs: () => sumOf(this.#runs, (runs) => runs.list().filter(({ outcome }) => outcome === undefined).length),
+  });
   #surface: Surface | undefined;
   #reported: string | undefined;
   readonly #sandboxes = new Map<string, Sandboxes>();
+  readonly #runs = new Map<string, Runs>();
+  readonly #changes = new Map<string, ResourceChanges>();
+  readonly #changeListeners: ((uri: string) => void)[] = [];
 
   constructor(options: RuntimeOptions) {
     this.config = options.config;
@@ -38,11 +50,39 @@ export class Runtime {
       config: this.config,
       provider: this.#provider,
       principal,
+      observer: this.observer,
       implicit: this.implicit,
       idleMs: this.idleSeconds === undefined ? undefined : this.idleSeconds * 1000,
     });
     this.#sandboxes.set(principal.id, sandboxes);
     return sandboxes;
+  }
+
+  runsOf(principal: Principal): Runs {
+    const existing = this.#runs.get(principal.id);
+    if (existing !== undefined) return existing;
+    const runs = new Runs(this.config);
+    const changes = this.changesOf(principal);
+    runs.onNews((run) => publishNews(run, changes));
+    runs.onNews((run) => this.observer.run(run));
+    this.#runs.set(principal.id, runs);
+    return runs;
+  }
+
+  /** Which resources of this principal change: files of sandboxes and logs of runs. */
+  changesOf(principal: Principal): ResourceChanges {
+    const existing = this.#changes.get(principal.id);
+    if (existing !== undefined) return existing;
+    const changes = new ResourceChanges();
+    for (const listener of this.#changeListeners) changes.subscribe(listener);
+    this.#changes.set(principal.id, changes);
+    return changes;
+  }
+
+  /** Tells the changes of every principal, to hosts that sort out by themselves who wants to know. */
+  onChange(listener: (uri: string) => void): void {
+    this.#changeListeners.push(listener);
+    for (const changes of this.#changes.values()) changes.subscribe(listener);
   }
 
   /** Loads the provider's package but asks nothing of its backend. */
@@ -65,7 +105,17 @@ export class Runtime {
     report("the provider cannot be loaded", error);
   }
 
+  /** Ends runs, which are answered so, and sandboxes. */
   async close(): Promise<void> {
+    const reason = new SandboxError("UNAVAILABLE", "the server is shutting down, and ended this run", {
+      retryable: false,
+    });
+    for (const runs of this.#runs.values()) for (const run of runs.list()) run.cancel(reason);
+    for (const changes of this.#changes.values()) changes[Symbol.dispose]();
     await Promise.all([...this.#sandboxes.values()].map((sandboxes) => sandboxes.close()));
   }
+}
+
+function sumOf<Item>(items: ReadonlyMap<string, Item>, count: (item: Item) => number): number {
+  return [...items.values()].reduce((sum, item) => sum + count(item), 0);
 }

@@ -9,9 +9,11 @@ import {
 import type { Config } from "./config.js";
 import { EndedSandboxes } from "./ended-sandboxes.js";
 import { HeldSandbox } from "./held-sandbox.js";
+import type { Observer } from "./observability/observer.js";
 import { type Principal, sealHandle } from "./principal.js";
 import type { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
+import { markInstalled } from "./runs/install-missing.js";
 
 /** What a call that used a sandbox gives back. */
 export interface Used<Result> {
@@ -24,18 +26,22 @@ export interface Used<Result> {
 /** How a sandbox is made for one call. */
 export interface Making {
   readonly template?: string | undefined;
+  /** Beside those of the config. */
+  readonly packages?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((message: string) => void) | undefined;
   /** Told what the model must know before the answer: that earlier state is lost. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
-type Action<Result> = (sandbox: Sandbox) => Promise<Result>;
+/** What is done in a sandbox; its handle is what the model calls it. */
+type Action<Result> = (sandbox: Sandbox, handle: string) => Promise<Result>;
 
 export interface SandboxesOptions {
   readonly config: Config;
   readonly provider: ProviderSource;
   readonly principal: Principal;
+  readonly observer: Observer;
   /** What a call without a handle gets: the one default sandbox (stdio) or a fresh one (HTTP). */
   readonly implicit: "default" | "fresh";
   /** Unused for this long a sandbox ends, in milliseconds; undefined: never. */
@@ -70,6 +76,16 @@ export class Sandboxes {
       // `EXPIRED` is thrown before anything starts: nothing runs twice.
       return await this.#useHeld(await this.#findDefault(making), making, action);
     }
+  }
+
+  /** How many live, as far as is known. */
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** What the living ones are called. */
+  handles(): string[] {
+    return [...this.#held.keys()];
   }
 
   /** A sandbox of its own, to be named by its handle in later calls. */
@@ -117,7 +133,11 @@ export class Sandboxes {
     const notice = held.origin === "default" ? this.#ended.takeNotice() : undefined;
     if (notice !== undefined) making.onNotice?.(notice);
     try {
-      return { result: await held.hold(action), handle: held.handle, introduce: false };
+      return {
+        result: await held.hold((sandbox) => action(sandbox, held.handle)),
+        handle: held.handle,
+        introduce: false,
+      };
     } catch (error) {
       const code = error instanceof SandboxError ? error.code : undefined;
       if (code === "EXPIRED" || code === "NOT_FOUND") await this.#end(held, "its lifetime was over");
@@ -157,8 +177,8 @@ export class Sandboxes {
   }
 
   /** Shared by callers: one that gives up does not take it from the others. */
-  #createDefault({ onProgress }: Making): Promise<HeldSandbox> {
-    const creation = this.#create("default", { onProgress });
+  #createDefault({ onProgress, packages }: Making): Promise<HeldSandbox> {
+    const creation = this.#create("default", { onProgress, packages });
     creation.catch(() => {
       this.#default = undefined;
     });
@@ -184,15 +204,20 @@ export class Sandboxes {
 
   async #make(origin: HeldSandbox["origin"], making: Making): Promise<HeldSandbox> {
     await this.#makeRoom();
-    const { config, provider, principal, idleMs } = this.#options;
+    const { config, provider, principal, observer, idleMs } = this.#options;
     const signals = making.signal === undefined ? [] : [making.signal];
+    const packages = [...new Set([...(config.defaults.packages ?? []), ...(making.packages ?? [])])];
     const options: CreateOptions = {
       ...config.defaults,
+      ...(packages.length === 0 ? {} : { packages }),
       ...(making.template === undefined ? {} : { template: making.template }),
       signal: AbortSignal.any([this.#closing.signal, ...signals]),
       onProgress: making.onProgress,
     };
-    const sandbox = await createSandbox(await provider.get(), options);
+    const sandbox = await observer.makeSandbox(config.provider, options.template, async () =>
+      createSandbox(await provider.get(), options),
+    );
+    markInstalled(sandbox, packages);
     const held: HeldSandbox = new HeldSandbox({
       handle: sealHandle(principal, sandbox.ref.id),
       sandbox,

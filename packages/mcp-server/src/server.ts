@@ -5,10 +5,9 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Sandbox } from "@sandkit/core";
 import type { Principal } from "./principal.js";
 import { Progress } from "./progress.js";
-import { fileTemplate, parseLink, readLinked, resourceError } from "./resources.js";
+import { serveResources } from "./resources/serve-resources.js";
 import { errorResult } from "./result/error-result.js";
 import { abridged } from "./result/text.js";
 import type { Runtime } from "./runtime.js";
@@ -20,38 +19,32 @@ import { version } from "./version.js";
 const instructions =
   "Runs code in isolated sandboxes. State stays between calls: define once, reuse later. A failing program is an ordinary result; read its output and go on. Long output is cut in the middle; a file named in the result has all of it.";
 
+/** What the server says of itself. */
+const identity = { name: "sandkit", title: "Sandkit", version };
+const options = {
+  capabilities: { tools: {}, resources: { subscribe: true }, completions: {} },
+  instructions,
+  cacheHints: { "tools/list": { ttlMs: 3_600_000, cacheScope: "public" } },
+} as const;
+
 /**
  * An MCP server over the shared runtime, for one connection (stdio, in memory) or one request (HTTP), without a
  * transport. Nothing is loaded or started before the first `tools/list` or `tools/call`.
+ * @param server The one that gets the handlers, where it is to have more than these.
  */
-export function createServer(runtime: Runtime, principal: Principal): Server {
-  const server = new Server(
-    { name: "sandkit", title: "Sandkit", version },
-    {
-      capabilities: { tools: {}, resources: {} },
-      instructions,
-      cacheHints: { "tools/list": { ttlMs: 3_600_000, cacheScope: "public" } },
-    },
-  );
+export function createServer(runtime: Runtime, principal: Principal, server = new Server(identity, options)): Server {
   server.setRequestHandler("tools/list", async () => {
     const context = toolContext(runtime, await runtime.surface());
     return { tools: toolsFor(context.surface).map((tool) => tool.describe(context)) };
   });
-  server.setRequestHandler("tools/call", async (request, context) =>
-    callTool(runtime, principal, request.params, context, linksIn(server, context)),
-  );
-  server.setRequestHandler("resources/list", () => ({ resources: [] }));
-  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [fileTemplate] }));
-  server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq: { signal } }) => {
-    const maxBytes = runtime.config.maxInputBytes;
-    const { handle, path } = parseLink(uri);
-    try {
-      const read = (sandbox: Sandbox) => readLinked(sandbox, uri, path, maxBytes);
-      return (await runtime.sandboxesOf(principal).use(handle, { signal }, read)).result;
-    } catch (error) {
-      throw resourceError(uri, error, maxBytes);
-    }
+  server.setRequestHandler("tools/call", async (request, context) => {
+    const protocolVersion = versionOf(server, context);
+    const call = { tool: request.params.name, principal, context, protocolVersion };
+    // Links to files came with the protocol of this date; older clients refuse a result that has one.
+    const links = protocolVersion !== undefined && protocolVersion >= "2025-06-18";
+    return await runtime.observer.call(call, () => callTool(runtime, principal, request.params, context, links));
   });
+  serveResources(server, runtime, principal);
   return server;
 }
 
@@ -59,10 +52,8 @@ function toolContext({ config, implicit, idleSeconds }: Runtime, surface: Surfac
   return { config, surface, implicit, idleSeconds };
 }
 
-/** Links to files came with the protocol of this date; older clients refuse a result that has one. */
-function linksIn(server: Server, { http }: ServerContext): boolean {
-  const version = server.getNegotiatedProtocolVersion() ?? http?.req?.headers.get("mcp-protocol-version") ?? "";
-  return version >= "2025-06-18";
+function versionOf(server: Server, { http }: ServerContext): string | undefined {
+  return server.getNegotiatedProtocolVersion() ?? http?.req?.headers.get("mcp-protocol-version") ?? undefined;
 }
 
 async function callTool(
@@ -87,9 +78,10 @@ async function callTool(
   const notices: string[] = [];
   const making = { signal, onProgress: progress.say, onNotice: (notice: string) => void notices.push(notice) };
   const sandboxes = runtime.sandboxesOf(principal);
-  const result = await tool
-    .call(params.arguments, { ...toolContext(runtime, surface), sandboxes, signal, making, links })
-    .catch(errorResult);
+  const runs = runtime.runsOf(principal);
+  const changes = runtime.changesOf(principal);
+  const call = { ...toolContext(runtime, surface), sandboxes, runs, progress, changes, signal, making, links };
+  const result = await tool.call(params.arguments, call).catch(errorResult);
   return { ...result, content: withNotices(notices, result.content) };
 }
 

@@ -1,8 +1,10 @@
 import type { Readable, Writable } from "node:stream";
+import type { ProtocolEra, Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio as serveConnection } from "@modelcontextprotocol/server/stdio";
 import type { Config } from "./config.js";
-import { localPrincipal } from "./principal.js";
+import { localPrincipal, type Principal } from "./principal.js";
 import { report } from "./report.js";
+import { tellChanges } from "./resources/serve-resources.js";
 import { size } from "./result/text.js";
 import { Runtime } from "./runtime.js";
 import { createServer } from "./server.js";
@@ -29,7 +31,7 @@ export async function serveStdio(options: ServeStdioOptions): Promise<void> {
   const wire = guardStdout();
   const { lines, maxBytes } = messageLines(options.config, wire);
   const transport = new StdioServerTransport(process.stdin.pipe(lines), wire, { maxBufferSize: 2 * maxBytes });
-  const connection = serveConnection(() => createServer(runtime, principal), {
+  const connection = serveConnection(({ era }) => serve(runtime, principal, era), {
     transport,
     onerror: (error) => report("protocol", error),
   });
@@ -38,6 +40,13 @@ export async function serveStdio(options: ServeStdioOptions): Promise<void> {
     Promise.allSettled([connection.close(), runtime.close()]),
     new Promise((resolve) => setTimeout(resolve, farewellMs)),
   ]);
+}
+
+/** The SDK filters what a client of the newer protocol has asked to be told. */
+function serve(runtime: Runtime, principal: Principal, era: ProtocolEra): Server {
+  const server = createServer(runtime, principal);
+  if (era === "modern") tellChanges(server, runtime, principal);
+  return server;
 }
 
 function messageLines(config: Config, wire: Writable): { lines: MessageLines; maxBytes: number } {

@@ -81,7 +81,7 @@ describe("loadConfig", () => {
 describe("the provider of a config", () => {
   it("is told to be missing, with the command that installs it, and the tools are listed all the same", async () => {
     await using server = await connect({ provider: "@sandkit/provider-nowhere" });
-    expect((await server.client.listTools()).tools).toHaveLength(7);
+    expect((await server.client.listTools()).tools).toHaveLength(8);
     const result = await server.call("exec", { command: "ls" });
     expect(result.isError).toBe(true);
     expect(textOf(result)).toMatch(/^UNAVAILABLE: .*"npm install @sandkit\/provider-nowhere" \(or/);

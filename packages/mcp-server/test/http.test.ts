@@ -1,4 +1,3 @@
-import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -7,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type HttpServer, serveHttp } from "../src/http/listen.js";
 import { callTool, recordOf, textOf } from "./support/connect.js";
 import { type ConfigFolder, localConfig } from "./support/local-config.js";
-import { RawServer } from "./support/spawn-server.js";
+import { jsonRpc, listTools, send } from "./support/send.js";
+import { lives, RawServer } from "./support/spawn-server.js";
 
 let folder: ConfigFolder;
 let server: HttpServer;
@@ -29,26 +29,6 @@ async function connect(token: string, url = server.url): Promise<Client> {
   return client;
 }
 
-interface Reply {
-  readonly status: number;
-  readonly body: string;
-}
-
-/** A request as it goes over the wire: fetch would not let a client lie about its host. */
-function send(headers: Record<string, string>, body = "", options: { path?: string; method?: string } = {}) {
-  const { hostname, port } = new URL(server.url);
-  return new Promise<Reply>((resolve, reject) => {
-    const { path = "/mcp", method = "POST" } = options;
-    const sent = request({ hostname, port, path, method, headers }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (chunk) => (text += chunk));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: text }));
-    });
-    sent.on("error", reject);
-    sent.end(body);
-  });
-}
-
 describe("clients", () => {
   it("of the first line work, and find their sandbox by its id", async () => {
     const client = await connect("alice-secret");
@@ -67,7 +47,7 @@ describe("clients", () => {
     const client = new ModernClient({ name: "second", version: "1" }, { versionNegotiation: { mode } });
     await client.connect(new ModernHttp(new URL(server.url), authorized("alice-secret")));
     expect(client.getNegotiatedProtocolVersion()).toMatch(mode === "auto" ? /^2026-07-28$/ : /^2025/);
-    expect((await client.listTools()).tools).toHaveLength(7);
+    expect((await client.listTools()).tools).toHaveLength(8);
     const seen: number[] = [];
     const result = await client.callTool(
       { name: "exec", arguments: { command: "sleep 4; echo second" } },
@@ -135,68 +115,9 @@ describe("clients", () => {
   });
 
   it("whose session was lost with an earlier server are served all the same", async () => {
-    const reply = await send(
-      {
-        Authorization: "Bearer alice-secret",
-        "Content-Type": "application/json",
-        Accept: "application/json, text/event-stream",
-        "Mcp-Session-Id": "of-another-life",
-      },
-      JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
-    );
+    const headers = { ...jsonRpc, Authorization: "Bearer alice-secret", "Mcp-Session-Id": "of-another-life" };
+    const reply = await send(server.url, headers, { body: listTools });
     expect(reply).toMatchObject({ status: 200, body: expect.stringContaining("run_code") });
-  });
-});
-
-describe("strangers", () => {
-  const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
-  const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
-
-  it.each([
-    ["no token", {}, 401],
-    ["a wrong token", { Authorization: "Bearer guess" }, 401],
-    ["another scheme", { Authorization: "Basic YWxpY2Utc2VjcmV0" }, 401],
-    ["a foreign host", { Authorization: "Bearer alice-secret", Host: "evil.example" }, 403],
-    ["a foreign origin", { Authorization: "Bearer alice-secret", Origin: "https://evil.example" }, 403],
-    ["a null origin", { Authorization: "Bearer alice-secret", Origin: "null" }, 403],
-  ])("with %s are refused", async (_, more, status) => {
-    const reply = await send({ ...headers, ...more }, list);
-    expect(reply.status).toBe(status);
-    expect(reply.body).not.toContain("run_code");
-  });
-
-  it.each(["//", "//[", "/\\", "*", "http://[", "http://evil.example/mcp", "/x/../mcp"])(
-    "end nothing by asking for %s",
-    async (path) => {
-      expect((await send(headers, list, { path })).status).toBe(404);
-      expect((await send({ ...headers, Authorization: "Bearer alice-secret" }, list)).status).toBe(200);
-    },
-  );
-
-  it.each(["user@localhost", "localhost/evil", "localhost,evil.example"])(
-    "with %s as host are refused",
-    async (host) => {
-      const reply = await send({ ...headers, Authorization: "Bearer alice-secret", Host: host }, list);
-      expect(reply.status).toBeGreaterThanOrEqual(400);
-      expect(reply.status).toBeLessThan(500);
-    },
-  );
-
-  it("learn only where the endpoint is", async () => {
-    expect(await send(headers, list, { path: "/" })).toMatchObject({
-      status: 404,
-      body: expect.stringContaining("/mcp"),
-    });
-  });
-
-  it("and friends send no body above the limit", async () => {
-    const reply = await send({ ...headers, Authorization: "Bearer alice-secret" }, "x".repeat(3e7));
-    expect(reply.status).toBe(413);
-  });
-
-  it.each(["GET", "DELETE", "PUT"])("%s without a session is refused", async (method) => {
-    const reply = await send({ ...headers, Authorization: "Bearer alice-secret" }, "", { method });
-    expect(reply.status).toBe(405);
   });
 });
 
@@ -212,13 +133,38 @@ describe("the program", () => {
     await sleep(100);
     const token = /Authorization: Bearer (\S{40,})/.exec(raw.stderr)?.[1] ?? "";
     const client = await connect(token, url);
-    const call = callTool(client, "exec", { command: "sleep 1; echo finished" });
+    const call = callTool(client, "exec", { command: "sleep 2; echo finished" });
     await sleep(500);
     raw.child.kill("SIGTERM");
+    while (!raw.stderr.includes('"draining"')) await sleep(20);
+    // Whoever comes now, on a connection of their own, is told to come back.
+    const headers = { ...jsonRpc, Authorization: `Bearer ${token}` };
+    const late = await send(url, headers, { body: listTools });
+    expect(late).toMatchObject({ status: 503, headers: { "retry-after": "5", connection: "close" } });
+    expect((await send(url, {}, { path: "/healthz", method: "GET" })).status).toBe(503);
     expect(textOf(await call)).toContain("finished");
     await client.close();
     expect(await raw.exited).toEqual([0, null]);
     expect(raw.stdout).toBe("");
+  });
+
+  it("stops what outlasts the time to drain, and keeps no client waiting", async () => {
+    const { config, path: configPath } = await folder.load();
+    const hasty = await serveHttp({
+      config: { ...config, http: { ...config.http, drainSeconds: 0.3 } },
+      configPath,
+      token: "secret",
+    });
+    const client = await connect("secret", hasty.url);
+    const made = await callTool(client, "exec", { command: "sleep 300 & echo $!" });
+    const pid = Number(/\n(\d+)$/.exec(textOf(made))?.[1]);
+    expect(lives(pid)).toBe(true);
+    const call = callTool(client, "exec", { command: "sleep 300" });
+    await sleep(300);
+    await hasty.close();
+    expect(textOf(await call)).toMatch(/^UNAVAILABLE: the server is shutting down/);
+    expect(lives(pid)).toBe(false);
+    await client.close();
   });
 
   it("refuses a SANDKIT_TOKEN without a token, which nobody could send", async () => {

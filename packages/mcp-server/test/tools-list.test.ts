@@ -3,7 +3,7 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, it } from "vitest";
 import { configSchema } from "../src/config.js";
 import { surfaceOf } from "../src/surface.js";
-import { connect } from "./support/connect.js";
+import { connect, textOf } from "./support/connect.js";
 import { RawServer } from "./support/spawn-server.js";
 
 it("costs at most 1,200 tokens of a model's context, everything included", async () => {
@@ -11,7 +11,7 @@ it("costs at most 1,200 tokens of a model's context, everything included", async
   for (const implicit of ["default", "fresh"] as const) {
     await using server = await connect({ provider: "@sandkit/provider-nowhere" }, implicit);
     const listed = await server.client.listTools();
-    expect(listed.tools).toHaveLength(7);
+    expect(listed.tools).toHaveLength(8);
     expect(encode(JSON.stringify(listed)).length).toBeLessThanOrEqual(1_200);
   }
 });
@@ -21,6 +21,14 @@ it("offers the languages of the provider", async () => {
   const { tools } = await server.client.listTools();
   const language = tools.find(({ name }) => name === "run_code")?.inputSchema.properties?.language;
   expect(language).toEqual({ type: "string", enum: ["shell"] });
+});
+
+it("lets calls name packages unless the config says no", async () => {
+  await using server = await connect({ packagesFromCalls: false });
+  const { tools } = await server.client.listTools();
+  for (const { inputSchema } of tools) expect(inputSchema.properties).not.toHaveProperty("packages");
+  const refused = await server.call("create_sandbox", { packages: ["one"] });
+  expect(textOf(refused)).toMatch(/^INVALID: create_sandbox: .*"packages".*Its parameters: template\./);
 });
 
 it("says what a provider with programs but no shell can do", () => {

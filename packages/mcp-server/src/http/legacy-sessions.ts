@@ -7,7 +7,11 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 
+/** Sessions of one principal; beyond them the one longest unused goes, and its calls are served without a session. */
 const maxSessions = 500;
+
+/** Ended sessions that are remembered. */
+const maxEnded = 10_000;
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
@@ -29,44 +33,55 @@ export class LegacySessions {
   readonly #options: LegacySessionsOptions;
   /** In the order of their last use. */
   readonly #sessions = new Map<string, Session>();
+  /** Sessions that their clients ended: whoever goes on with one is told to begin anew. */
+  readonly #ended = new Set<string>();
 
   constructor(options: LegacySessionsOptions) {
     this.#options = options;
   }
 
-  readonly fetch = async (request: Request, options?: McpHandlerRequestOptions): Promise<Response> => {
+  /** @param options With the body of a POST, parsed. */
+  readonly fetch = async (request: Request, options: McpHandlerRequestOptions): Promise<Response> => {
     const id = request.headers.get("mcp-session-id");
-    const body = request.method === "POST" ? parsed(await request.clone().text()) : undefined;
+    const body = options.parsedBody;
     const session = id === null ? undefined : this.#sessions.get(id);
-    if (id !== null && session !== undefined && session.clientId === options?.authInfo?.clientId) {
+    if (id !== null && session !== undefined && session.clientId === options.authInfo?.clientId) {
       this.#touch(id, session);
-      return await this.#serve(session, request, body, options);
+      return await this.#serve(session, request, options);
     }
+    if (id !== null && this.#ended.has(id)) return sessionEnded();
     if (id !== null || !isInitializeRequest(body)) return await this.#options.stateless(request, options);
-    return await this.#serve(await this.#open(request, options), request, body, options);
+    return await this.#serve(await this.#open(request, options), request, options);
   };
 
   async close(): Promise<void> {
     await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
   }
 
-  async #open(request: Request, options: McpHandlerRequestOptions | undefined): Promise<Session> {
+  async #open(request: Request, { authInfo }: McpHandlerRequestOptions): Promise<Session> {
     const { factory, maxRequestBodySize } = this.#options;
-    const authInfo = options?.authInfo;
     const server = await factory({ era: "legacy", ...(authInfo && { authInfo }), requestInfo: request });
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       maxRequestBodySize,
-      onsessioninitialized: (id) => this.#touch(id, session),
-      onsessionclosed: (id) => void this.#sessions.delete(id),
+      onsessioninitialized: (id) => this.#add(id, session),
+      onsessionclosed: (id) => this.#end(id),
     });
     const session: Session = { transport, clientId: authInfo?.clientId };
     await server.connect(transport);
     return session;
   }
 
+  #end(id: string): void {
+    this.#sessions.delete(id);
+    this.#ended.add(id);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > maxEnded && oldest !== undefined) this.#ended.delete(oldest);
+  }
+
   /** A client that goes away before the answer has cancelled: there is nothing it could resume from. */
-  async #serve(session: Session, request: Request, body: unknown, options?: McpHandlerRequestOptions) {
+  async #serve(session: Session, request: Request, options: McpHandlerRequestOptions) {
+    const body = options.parsedBody;
     if (isJSONRPCRequest(body)) {
       const params = { requestId: body.id, reason: "the client went away" };
       request.signal.addEventListener("abort", () =>
@@ -79,18 +94,18 @@ export class LegacySessions {
   #touch(id: string, session: Session): void {
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
-    const [oldest] = this.#sessions;
-    if (this.#sessions.size <= maxSessions || oldest === undefined) return;
-    this.#sessions.delete(oldest[0]);
-    void oldest[1].transport.close();
+  }
+
+  #add(id: string, session: Session): void {
+    this.#sessions.set(id, session);
+    const own = [...this.#sessions].filter(([, { clientId }]) => clientId === session.clientId);
+    const [oldest] = own;
+    // Not closed: its calls under way are still answered.
+    if (own.length > maxSessions && oldest !== undefined) this.#sessions.delete(oldest[0]);
   }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not ours to answer: the transport refuses it in the words of the protocol.
-    return undefined;
-  }
+function sessionEnded(): Response {
+  const error = { code: -32001, message: "this session was ended: begin a new one with initialize" };
+  return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
 }

@@ -1,8 +1,8 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { CellResult, EndReason, ExecResult, FileInfo } from "@sandkit/core";
 import type { Config } from "../config.js";
-import type { KeptStream } from "../kept-output.js";
-import { linkTo } from "../resources.js";
+import type { Kept } from "../kept-output.js";
+import { linkTo } from "../resources/links.js";
 import type { Used } from "../sandboxes.js";
 import { introduction } from "./introduction.js";
 import type { ShownOutput } from "./shown-output.js";
@@ -17,6 +17,8 @@ export interface RunContext {
   readonly timeoutSeconds: number;
   /** Whether the client's protocol knows links to files. */
   readonly links: boolean;
+  /** For a run that has answered before: its handle, and what to show instead of all its output. */
+  readonly resumed?: { readonly process: string; readonly shown: ShownOutput; readonly cursor: number } | undefined;
 }
 
 /** How a run can have ended: a command or a cell. */
@@ -28,16 +30,20 @@ export interface Run {
   readonly shown: ShownOutput;
   /** New or different files under the working directory. */
   readonly changed: readonly FileInfo[];
-  /** Streams that are too long to show. */
-  readonly kept: readonly KeptStream[];
+  /** What is too long to show, or no text. */
+  readonly kept: readonly Kept[];
 }
 
 /** The result of a command or a cell: non-zero exits, exceptions and timeouts are ordinary answers. */
 export function runResult(used: Used<Run>, context: RunContext): CallToolResult {
-  const { ended, shown, changed, kept } = used.result;
+  const { ended, changed, kept } = used.result;
+  const shown = context.resumed?.shown ?? used.result.shown;
   const body = shown.text || (shown.images.length > 0 ? undefined : "(no output)");
   const text = [
-    endOf(ended, context) + stateSentence(ended) + introduction(used),
+    (context.resumed ? `Process ${context.resumed.process}: ` : "") +
+      endOf(ended, context) +
+      stateSentence(ended) +
+      introduction(used),
     ...(body === undefined ? [] : ["", body]),
     ...kept.map(keptLine),
     ...filesLine(changed),
@@ -46,28 +52,35 @@ export function runResult(used: Used<Run>, context: RunContext): CallToolResult 
   const links = context.links ? files.map((file) => linkTo(used.handle, file)) : [];
   return {
     content: [{ type: "text", text }, ...shown.images, ...links],
-    _meta: { "sandkit/run": recordOf(used) },
+    _meta: { "sandkit/run": recordOf(used, context, files) },
   };
 }
 
-function recordOf({ handle, result: { ended, shown } }: Used<Run>): Record<string, unknown> {
+function recordOf(
+  { handle, result: { ended, shown } }: Used<Run>,
+  { resumed }: RunContext,
+  files: readonly { readonly path: string }[],
+): Record<string, unknown> {
   return {
     sandbox: handle,
+    ...(resumed === undefined ? {} : { process: resumed.process, running: false, cursor: resumed.cursor }),
     exitCode: ended.exitCode,
     ...("signal" in ended && ended.signal !== undefined ? { signal: ended.signal } : {}),
     reason: ended.reason,
     durationMs: Math.round(ended.durationMs),
+    bytes: { stdout: ended.stdout.totalBytes, stderr: ended.stderr.totalBytes },
     truncated: shown.truncated,
+    ...(files.length === 0 ? {} : { files: files.map(({ path }) => path) }),
     ...("stateLost" in ended ? { stateLost: ended.stateLost } : {}),
     ...("error" in ended && ended.error !== undefined ? { error: ended.error.name } : {}),
   };
 }
 
-function keptLine({ stream, file, totalBytes, incomplete }: KeptStream): string {
-  if ("problem" in file) return `[${stream} in full] could not be kept in the sandbox: ${file.problem}`;
-  const what = incomplete ? `${stream}, head and tail` : `${stream} in full`;
-  const bytes = incomplete ? `${size(file.size)} of ${size(totalBytes)}` : size(file.size);
-  return `[${what}] ${file.path} (${bytes}): read it by lines with read_file, or search it with code`;
+function keptLine({ label, file, totalBytes }: Kept): string {
+  if ("problem" in file) return `[${label}] could not be kept in the sandbox: ${file.problem}`;
+  const bytes = totalBytes === undefined ? size(file.size) : `${size(file.size)} of ${size(totalBytes)}`;
+  const next = file.path.endsWith(".txt") ? ": read it by lines with read_file, or search it with code" : "";
+  return `[${label}] ${file.path} (${bytes})${next}`;
 }
 
 function filesLine(changed: readonly FileInfo[]): string[] {

@@ -1,4 +1,4 @@
-import type { Captured } from "@sandkit/core";
+import { cutJson } from "./cut-json.js";
 
 /** One part of a result's text. */
 export interface Section {
@@ -9,6 +9,8 @@ export interface Section {
   readonly totalBytes?: number | undefined;
   /** What to do about a part that is left out of the text; default: what a program can do. */
   readonly remedy?: string | undefined;
+  /** True when the text only says what there is: whatever its length, the section is not shown whole. */
+  readonly hidden?: boolean | undefined;
 }
 
 /** What fits of some sections. */
@@ -20,12 +22,8 @@ export interface Joined {
   readonly cut: readonly string[];
 }
 
-/** A stream as a section; none when nothing was written. */
-export function streamSection(label: string, stream: Captured): Section[] {
-  if (stream.totalBytes === 0) return [];
-  const totalBytes = stream.truncated ? stream.totalBytes : undefined;
-  return [{ label, text: stream.text, totalBytes, remedy: "see the end" }];
-}
+/** A head is cut at its last line when that leaves at least this part of it. */
+const wholeLines = 0.8;
 
 /** Joins the sections within a budget of characters: short ones whole, head and tail of the long ones. */
 export function joinSections(sections: readonly Section[], budget: number): Joined {
@@ -38,7 +36,7 @@ export function joinSections(sections: readonly Section[], budget: number): Join
     const label = sections.length > 1 || section.label !== "stdout" ? `[${section.label}]\n` : "";
     return label + body.replace(/\n+$/, "");
   });
-  const cut = sections.filter((section, index) => section.text.length > (shares[index] ?? 0));
+  const cut = sections.filter((section, index) => section.hidden || section.text.length > (shares[index] ?? 0));
   const truncated = cut.length > 0 || sections.some((section) => section.totalBytes !== undefined);
   return { text: parts.join("\n"), truncated, cut: cut.map(({ label }) => label) };
 }
@@ -59,8 +57,10 @@ function share(wanted: readonly number[], budget: number): number[] {
 function headAndTail(section: Section, budget: number): string {
   const { text, totalBytes, remedy = "write long output to a file and read parts of it" } = section;
   if (text.length <= budget) return text;
-  const { head, tail } = ends(text, budget);
   const total = totalBytes ?? Buffer.byteLength(text);
+  const json = totalBytes === undefined ? cutJson(text, budget) : undefined;
+  if (json !== undefined) return `${json}\n[... JSON of ${size(total)}, its lists and texts shortened: ${remedy} ...]`;
+  const { head, tail } = ends(text, budget);
   const leftOut = total - Buffer.byteLength(head) - Buffer.byteLength(tail);
   return `${head}\n[... ${size(leftOut)} of ${size(total)} left out here: ${remedy} ...]\n${tail}`;
 }
@@ -72,11 +72,17 @@ export function abridged(text: string, maxChars: number): string {
   return `${head} … ${tail}`;
 }
 
-function ends(text: string, budget: number): { head: string; tail: string } {
+/** The beginning and the end of a text within a number of characters together. */
+export function ends(text: string, budget: number): { head: string; tail: string } {
   const half = Math.floor(budget / 2);
+  const head = text.slice(0, wholeCharacters(text, half));
+  const tail = text.slice(wholeCharacters(text, text.length - half));
+  const lastLine = head.lastIndexOf("\n");
+  const firstLine = tail.indexOf("\n") + 1;
+  // Whole lines, where that costs little.
   return {
-    head: text.slice(0, wholeCharacters(text, half)),
-    tail: text.slice(wholeCharacters(text, text.length - half)),
+    head: lastLine > half * wholeLines ? head.slice(0, lastLine) : head,
+    tail: firstLine > 0 && firstLine < half * (1 - wholeLines) ? tail.slice(firstLine) : tail,
   };
 }
 

@@ -1,14 +1,22 @@
 import { z } from "zod";
-import { defineTool } from "./tool.js";
+import { defineTool, packageNames } from "./tool.js";
 
 export const createSandbox = defineTool({
   name: "create_sandbox",
   description: ({ idleSeconds }) =>
     `Make another sandbox, apart from the others; pass its sandbox_id to the tools. ${idleSeconds === undefined ? "It lives until destroyed." : `It ends after ${idleSeconds} s without use.`}`,
-  input: () => z.strictObject({ template: z.string().min(1).optional() }),
+  input: (context) =>
+    z.strictObject({
+      template: z.string().min(1).optional(),
+      ...packageNames(context, "Python packages to have from the beginning"),
+    }),
   annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: false, openWorldHint: openWorld }),
   async run(input, call) {
-    const { handle, sandbox } = await call.sandboxes.create({ ...call.making, template: input.template });
+    const { handle, sandbox } = await call.sandboxes.create({
+      ...call.making,
+      template: input.template,
+      packages: input.packages,
+    });
     const description = await sandbox.describe();
     return {
       content: [{ type: "text", text: `sandbox_id: ${handle}\n${description}` }],

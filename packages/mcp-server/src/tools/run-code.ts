@@ -1,8 +1,10 @@
-import type { CellResult, ExecResult } from "@sandkit/core";
+import type { RunCodeOptions, Sandbox } from "@sandkit/core";
 import { z } from "zod";
 import { invalid } from "../result/error-result.js";
-import { runResult } from "../result/run-result.js";
-import { checkSize, defineTool, run, sandboxId, timeout } from "./tool.js";
+import type { RunEnd } from "../result/run-result.js";
+import { abridged } from "../result/text.js";
+import { startRun } from "./start-run.js";
+import { checkSize, defineTool, packageNames, sandboxId, timeout, waitSeconds } from "./tool.js";
 
 export const runCode = defineTool({
   name: "run_code",
@@ -12,35 +14,47 @@ export const runCode = defineTool({
     z.strictObject({
       code: z.string(),
       language: z.enum(context.surface.languages).optional(),
+      ...packageNames(context, "Python packages to install first"),
       timeout: timeout(context),
+      wait_s: waitSeconds(
+        context,
+        `Seconds until the answer, default ${context.config.waitSeconds}; what has not ended goes on as a process`,
+      ),
       sandbox_id: sandboxId(context),
     }),
   annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: openWorld, openWorldHint: openWorld }),
   prepare: (input) => (input.language === "bash" ? { ...input, language: "shell" } : { ...input }),
   async run(input, call) {
-    if (input.code.trim() === "") throw invalid("run_code: code is empty: pass the program to run");
-    checkSize("code", input.code, call);
-    const timeoutSeconds = input.timeout ?? call.config.timeoutSeconds;
-    const options = {
-      timeoutMs: timeoutSeconds * 1000,
-      signal: call.signal,
-      maxOutputBytes: call.config.maxOutputBytes,
-    };
-    const context = { ...call, timeoutSeconds };
+    const { code, packages = [], sandbox_id: sandboxId } = input;
+    if (code.trim() === "") throw invalid("run_code: code is empty: pass the program to run");
+    checkSize("code", code, call);
     const language = input.language ?? call.surface.languages[0] ?? "python";
-    if (language !== "shell") {
-      const used = await call.sandboxes.use(input.sandbox_id, call.making, (sandbox) =>
-        run(call, sandbox, () => sandbox.runCode(input.code, { ...options, language })),
-      );
-      return runResult(used, context);
+    if (packages.length > 0 && (language === "javascript" || language === "typescript")) {
+      throw invalid(`run_code: packages are those of Python, not of ${language}: install with exec, for example npm`);
     }
-    const used = await call.sandboxes.use(input.sandbox_id, call.making, (sandbox) =>
-      run<CellResult | ExecResult>(call, sandbox, () =>
-        sandbox.capabilities.features["kernel.bash"]
-          ? sandbox.runCode(input.code, { ...options, language: "bash" })
-          : sandbox.exec(input.code, options),
-      ),
+    const timeoutSeconds = input.timeout ?? call.config.timeoutSeconds;
+    const bounds = { timeoutMs: timeoutSeconds * 1000, maxOutputBytes: call.config.maxOutputBytes };
+    return await startRun(
+      call,
+      {
+        title: abridged(code.trim().replaceAll(/\s+/g, " "), 80),
+        queue: language,
+        timeoutSeconds,
+        sandboxId,
+        packages,
+        run: (sandbox, { signal, onOutput }) =>
+          runIn(sandbox, code, { ...bounds, signal, onOutput, language: language === "shell" ? "bash" : language }),
+      },
+      input.wait_s ?? call.config.waitSeconds,
     );
-    return runResult(used, context);
   },
 });
+
+/** As a cell; a sandbox without cells of the shell runs the code as a command. */
+async function runIn(sandbox: Sandbox, code: string, options: RunCodeOptions): Promise<RunEnd> {
+  if (options.language !== "bash" || sandbox.capabilities.features["kernel.bash"]) {
+    return await sandbox.runCode(code, options);
+  }
+  const { language: _, ...bounds } = options;
+  return await sandbox.exec(code, bounds);
+}

@@ -1,13 +1,12 @@
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
-import { type Sandbox, SandboxError } from "@sandkit/core";
+import { SandboxError } from "@sandkit/core";
 import { z } from "zod";
-import { observingFiles } from "../changed-files.js";
 import type { Config } from "../config.js";
-import { keepStreams } from "../kept-output.js";
+import type { Progress } from "../progress.js";
+import type { ResourceChanges } from "../resources/resource-changes.js";
 import { invalid } from "../result/error-result.js";
-import type { Run, RunEnd } from "../result/run-result.js";
-import { showOutput } from "../result/shown-output.js";
 import { size } from "../result/text.js";
+import type { Runs } from "../runs/runs.js";
 import type { Making, Sandboxes } from "../sandboxes.js";
 import type { Surface } from "../surface.js";
 
@@ -24,6 +23,10 @@ export interface ToolContext {
 /** What a tool works with during one call. */
 export interface ToolCall extends ToolContext {
   readonly sandboxes: Sandboxes;
+  readonly runs: Runs;
+  readonly progress: Progress;
+  /** Told what a call changes. */
+  readonly changes: ResourceChanges;
   /** Aborts when the client cancels or goes away. */
   readonly signal: AbortSignal;
   /** How a sandbox is made when this call needs one. */
@@ -87,25 +90,6 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
   };
 }
 
-/**
- * Runs something; tells the files that it left unless the config says not to look, and keeps output that is too long
- * to show.
- */
-export async function run<Ended extends RunEnd>(
-  call: ToolCall,
-  sandbox: Sandbox,
-  action: () => Promise<Ended>,
-): Promise<Run> {
-  const { config, signal } = call;
-  const look = config.fileLinks && sandbox.capabilities.features.files !== false;
-  const { ended, changed } = look
-    ? await observingFiles(sandbox, signal, action)
-    : { ended: await action(), changed: [] };
-  const shown = showOutput(ended, config);
-  const tooLong = shown.cut.map((name) => [name, ended[name]] as const);
-  return { ended, changed, shown, kept: await keepStreams(sandbox, tooLong, signal) };
-}
-
 /** The `sandbox_id` of every tool that works in a sandbox. */
 export function sandboxId({ implicit }: ToolContext): z.ZodOptional<z.ZodString> {
   const description = implicit === "default" ? "Default: the shared sandbox" : "Default: a new one; its id is returned";
@@ -121,6 +105,25 @@ export function timeout({ config }: ToolContext): z.ZodOptional<z.ZodNumber> {
     .max(max, `must be at most ${max} (seconds, maxTimeoutSeconds of the config)`)
     .meta({ description: `Seconds, default ${timeoutSeconds}` })
     .optional();
+}
+
+interface PackageNames {
+  readonly packages: z.ZodOptional<z.ZodArray<z.ZodString>>;
+}
+
+/** The `packages` of a tool, by the names that pip knows; none where the config lets calls name none. */
+export function packageNames({ config }: ToolContext, description: string): PackageNames {
+  // Without it every call has none, as with it where none are named.
+  if (!config.packagesFromCalls) return {} as PackageNames;
+  // One that begins with a dash would be an option of pip.
+  const name = z.string().regex(/^[A-Za-z0-9]/, "must be a name, with a version if need be: requests==2.*");
+  return { packages: z.array(name).max(50).meta({ description }).optional() };
+}
+
+/** The `wait_s` of every tool that may answer before what it waits for has ended, in seconds. */
+export function waitSeconds({ config }: ToolContext, description: string): z.ZodOptional<z.ZodNumber> {
+  const max = config.maxTimeoutSeconds;
+  return z.number().min(0, "must not be below 0").max(max, `must be at most ${max}`).meta({ description }).optional();
 }
 
 /** @throws SandboxError `TOO_LARGE` naming the parameter and the limit */

@@ -1,0 +1,57 @@
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  legacyStatelessFallback,
+  type McpHandlerRequestOptions,
+  type McpServerFactory,
+  ProtocolErrorCode,
+} from "@modelcontextprotocol/server";
+import { report } from "../report.js";
+import { LegacySessions } from "./legacy-sessions.js";
+
+/** The protocol of 2026 and those of 2025, from one factory. */
+export interface BothEras {
+  readonly handle: ReturnType<typeof toNodeHandler>;
+  /** Tells a change to those clients of the newer protocol that listen for it; the others hear of it by their server. */
+  readonly tellChange: (uri: string) => void;
+  /** Breaks off what is under way. */
+  close(): Promise<void>;
+}
+
+/** @param maxRequestBodySize In bytes; more is answered 413. */
+export function bothEras(factory: McpServerFactory, maxRequestBodySize: number): BothEras {
+  const onerror = (error: Error) => report("protocol", error);
+  const stateless = legacyStatelessFallback(factory, onerror, { maxRequestBodySize });
+  const modern = createMcpHandler(factory, { legacy: "reject", onerror, maxRequestBodySize });
+  const legacy = new LegacySessions({ factory, maxRequestBodySize, stateless });
+  const fetch = async (request: Request, options: McpHandlerRequestOptions = {}) => {
+    if (request.method !== "POST") return await legacy.fetch(request, options);
+    const parsedBody = parsed(await request.text());
+    if (parsedBody === undefined) return notJson();
+    const isLegacy = await isLegacyRequest(request, parsedBody);
+    return await (isLegacy ? legacy : modern).fetch(request, { ...options, parsedBody });
+  };
+  return {
+    handle: toNodeHandler({ fetch }, { onerror, maxRequestBodySize }),
+    tellChange: (uri) => modern.notify.resourceUpdated(uri),
+    async close() {
+      await Promise.all([modern.close(), legacy.close()]);
+    },
+  };
+}
+
+/** Read once, for all who look at it; undefined when it is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function notJson(): Response {
+  const error = { code: ProtocolErrorCode.ParseError, message: "the body is no JSON: send one JSON-RPC message" };
+  return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 400 });
+}
