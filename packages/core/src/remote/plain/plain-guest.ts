@@ -57,7 +57,7 @@ export async function openPlainGuest(
     const isReady = readyMark(box.ref);
     const directories = [workdir, ...(box.directories ?? []), ...(settingUp || joins ? [] : [isReady])];
     const plain = await PlainBox.open(place, {
-      capabilities: remotePlain(box.capabilities),
+      capabilities: withoutPackages(box.capabilities),
       workdir,
       env: { PATH: path, ...box.env },
       directories,
@@ -87,9 +87,9 @@ async function isThere({ files }: PlainBox, path: string): Promise<boolean> {
   }
 }
 
-/** What is said of a plain box at a vendor's beside what is said of every plain box. */
-function remotePlain(upper: Capabilities): Capabilities {
-  return capabilities({ ...upper, features: { ...upper.features, "process.reattach": false } });
+/** Packages are installed by Python, which there is none of. */
+function withoutPackages(upper: Capabilities): Capabilities {
+  return capabilities({ ...upper, features: { ...upper.features, packages: false } });
 }
 
 /** A box without an agent, as a session over a remote box uses one. */
