@@ -49,7 +49,7 @@ export async function openPlainGuest(
   const owner = { provider: box.ref.provider, sandboxId: box.ref.id };
   const terminals = new ShellTerminals(() => box.terminal(box.user), owner, isPaused);
   try {
-    const shell = await terminals.take(signal);
+    const shell = await terminals.take({ signal });
     const { path, home, cwd } = shell.place;
     terminals.giveBack(shell, true);
     const workdir = box.workdir ?? (nobodysPlace.has(cwd) ? home : cwd);
