@@ -10,6 +10,7 @@ export default defineConfig({
   onSuccess: async () => {
     await copyZodLicense();
     await cp("src/conformance/programs", "dist/conformance/programs", { recursive: true });
-    for (const guest of ["src/agent/guest", "src/kernel/guest", "src/plain/guest"]) await cp(guest, "dist/guest", { recursive: true });
+    for (const guest of ["src/agent/guest", "src/kernel/guest", "src/plain/guest"])
+      await cp(guest, "dist/guest", { recursive: true });
   },
 });

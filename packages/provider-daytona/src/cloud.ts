@@ -18,7 +18,7 @@ import { providerName } from "./errors.js";
 import { contextOf, findSandbox, reaches } from "./find.js";
 import { listSandboxes } from "./list.js";
 import { type DaytonaMachine, isVirtualMachine, machineOf } from "./machine.js";
-import { ownName, sharedName } from "./names.js";
+import { vendorNames } from "./names.js";
 import { brokenName, obtainSandbox } from "./obtain.js";
 import type { DaytonaNative, DaytonaOptions } from "./options.js";
 import { resumeSandbox } from "./pause.js";
@@ -70,7 +70,7 @@ export class DaytonaCloud implements Cloud<DaytonaNative, SandboxPlan, DaytonaMa
   }
 
   async named(name: string, owner: string, signal?: AbortSignal): Promise<DaytonaMachine[]> {
-    const names = [sharedName(name), ownName(name, owner)];
+    const names = Object.values(vendorNames(name, owner));
     const found = await Promise.all(names.map((one) => findSandbox(this.#client, one, "create", signal)));
     const living = found.flatMap((sandbox) => (sandbox && !isEnded(sandbox.state) ? [sandbox] : []));
     const broken = living.find(({ state }) => isBroken(state));

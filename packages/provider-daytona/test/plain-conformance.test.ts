@@ -1,8 +1,8 @@
 import { conformanceCases, testProvider } from "@sandkit/core/conformance";
 import { docker } from "@sandkit/provider-docker";
 import { afterAll, describe, it } from "vitest";
+import { busyboxImage, engineIsThere } from "../../cloud-emulator/test/engine.js";
 import { emulated } from "./emulated.js";
-import { engineIsThere, plainImage } from "./engine.js";
 import { containerSkips } from "./skips.js";
 
 /** The relay's own part; the rest of plain mode is shown by provider-docker, and here with SANDKIT_TEST_ALL=1. */
@@ -13,7 +13,7 @@ const slow = ["output.back-pressure.listener", "output.limit.memory"];
 if (engineIsThere) {
   const { provider, [Symbol.asyncDispose]: end } = await emulated({
     provider: docker(),
-    machine: { image: plainImage },
+    machine: { image: busyboxImage },
     network: "record",
   });
   afterAll(end);

@@ -65,7 +65,7 @@ export class E2BBox implements RemoteBox {
     // The terminal is root's.
     this.user = user === "root" ? undefined : user;
     this.bulk = bulkFiles(client, user, () => this.sandbox);
-    this.watch = (...args) => watchFiles(this.sandbox, ...args);
+    this.watch = (...args) => watchFiles(this, ...args);
     this.pause = { keeps: "processes", pause: () => client.pause(this.ref.id), resume: () => this.#resume() };
   }
 

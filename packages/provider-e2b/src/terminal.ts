@@ -34,7 +34,8 @@ export class PtyTerminal implements Terminal {
 
   async open(signal: AbortSignal): Promise<TerminalConnection> {
     const { sandbox } = this.#host;
-    const connection = await this.#connect("open", signal, (output, attempt) =>
+    // One that may have been opened is nobody's then: whoever starts on it takes another.
+    const connection = await this.#connect("open", { signal, again: "refused" }, (output, attempt) =>
       sandbox.pty.create({ ...size, user: this.#user, ...attempt, timeoutMs: 0, onData: output.write }),
     );
     this.#pid = connection.pid;
@@ -46,7 +47,7 @@ export class PtyTerminal implements Terminal {
     if (pid === undefined) return null;
     const { sandbox } = this.#host;
     try {
-      return await this.#connect("reconnect", signal, (output, attempt) =>
+      return await this.#connect("reconnect", { signal }, (output, attempt) =>
         sandbox.pty.connect(pid, { ...attempt, timeoutMs: 0, onData: output.write }),
       );
     } catch (reason) {
@@ -70,9 +71,10 @@ export class PtyTerminal implements Terminal {
 
   async #connect(
     operation: string,
-    signal: AbortSignal,
+    options: CallOptions & { readonly signal: AbortSignal },
     start: (output: PtyOutput, attempt: { requestTimeoutMs: number; signal: AbortSignal }) => Promise<CommandHandle>,
   ): Promise<PtyConnection> {
+    const { signal } = options;
     return this.#call(
       operation,
       async ({ requestTimeoutMs }) => {
@@ -89,7 +91,7 @@ export class PtyTerminal implements Terminal {
           signal.removeEventListener("abort", giveUp);
         }
       },
-      { signal },
+      options,
     );
   }
 

@@ -1,7 +1,7 @@
 import { conformanceCases, testProvider } from "@sandkit/core/conformance";
 import { describe, it } from "vitest";
+import { bareImage, engineIsThere } from "../../cloud-emulator/test/engine.js";
 import { cloudProcess } from "./cloud-process.js";
-import { engineIsThere, plainImage } from "./engine.js";
 
 /** What a box and its relay have to do with each other; the rest likewise with SANDKIT_TEST_ALL=1. */
 const groups = ["lifecycle.pause", "lifecycle.attach", "lifecycle.name.at-once", "exec.exit-code"];
@@ -10,7 +10,7 @@ const slow = ["output.back-pressure.listener", "output.limit.memory"];
 
 if (engineIsThere) {
   await testProvider({
-    provider: () => cloudProcess("plain", plainImage),
+    provider: () => cloudProcess("plain", bareImage),
     // The suite's programs that connect are in Python.
     cases: conformanceCases.filter(({ id, needs }) => !needs.includes("network.none") && !slow.includes(id)),
     only: process.env.SANDKIT_TEST_ALL === "1" ? undefined : groups,

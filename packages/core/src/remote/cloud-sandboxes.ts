@@ -10,7 +10,7 @@ import { reapMachines } from "./reap-machines.js";
 import { optionsDigest } from "./record.js";
 import { byAge } from "./settle-name.js";
 import { wait } from "./try-again.js";
-import { Turns } from "./turns.js";
+import { TurnsByKey } from "./turns-by-key.js";
 
 const lookAgainMs = 250;
 
@@ -18,7 +18,7 @@ const lookAgainMs = 250;
 export class CloudSandboxes<Native, Plan extends CloudPlan, Found extends Machine> {
   readonly #connect: (operation: string) => Cloud<Native, Plan, Found>;
   /** Creates of one name. */
-  readonly #turns = new Turns();
+  readonly #turns = new TurnsByKey();
 
   /** @param connect Gives the cloud; throws `AUTH` without a key. */
   constructor(connect: (operation: string) => Cloud<Native, Plan, Found>) {

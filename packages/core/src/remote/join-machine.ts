@@ -9,8 +9,7 @@ import { PausedSession } from "./paused-session.js";
 import type { SandboxRecord } from "./record.js";
 import { joinRemote, type RemoteSession } from "./remote-session.js";
 
-/** How long the agent of a machine that somebody else makes may take to be there. */
-const graceMs = 20_000;
+const defaultGraceMs = 30_000;
 
 /**
  * What came of a try: a session; `settingUp` while somebody makes it; `later` where it is to be looked for again, as it
@@ -97,7 +96,7 @@ export class JoinMachine<Found extends Machine> {
     const now = performance.now();
     const since = this.#without.get(id) ?? now;
     this.#without.set(id, since);
-    return now - since < graceMs ? "later" : "over";
+    return now - since < (this.#fleet.graceMs ?? defaultGraceMs) ? "later" : "over";
   }
 }
 

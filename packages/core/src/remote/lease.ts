@@ -59,10 +59,14 @@ export class Lease {
     await this.#renewed;
   }
 
-  /** Moves the user's end, and the vendor's with it. @throws what `renew` throws; the end is the old one then */
+  /**
+   * Moves the user's end, and the vendor's with it, which a stopped lease leaves to its next start.
+   * @throws what `renew` throws; the end is the old one then
+   */
   async extend(ttlMs: number): Promise<void> {
     const before = this.#endsAt;
     this.#endsAt = Date.now() + ttlMs;
+    if (this.#stopped) return;
     try {
       await this.#renewNow();
     } catch (error) {

@@ -1,5 +1,4 @@
 import type { Capabilities } from "../capabilities.js";
-import { settlesWithin } from "../deadline.js";
 import { type Deferred, deferred } from "../deferred.js";
 import { type ErrorCode, SandboxError } from "../errors.js";
 import type {
@@ -14,6 +13,7 @@ import type {
   SnapshotInfo,
   SpawnOptions,
 } from "../provider.js";
+import { BoxChanges } from "./box-changes.js";
 import { Lease } from "./lease.js";
 import { type OpenedAgent, openAgent, type RemoteSessionOptions } from "./open-agent.js";
 import type { RemoteBox } from "./remote-box.js";
@@ -56,9 +56,6 @@ export async function joinRemote(
   return session;
 }
 
-/** How long a destroy waits for a change of the box that is under way, before it goes on without. */
-const overtakeMs = 10_000;
-
 /** A session over a remote box. */
 export class RemoteSession implements ProviderSession {
   readonly ref: SandboxRef;
@@ -71,10 +68,9 @@ export class RemoteSession implements ProviderSession {
   readonly #box: RemoteBox;
   readonly #options: RemoteSessionOptions;
   readonly #lease: Lease;
+  readonly #changes = new BoxChanges();
   #opened: OpenedAgent;
   #paused = false;
-  /** The last change of the whole box that was asked for; never rejects. They come one after another. */
-  #changed: Promise<unknown> = Promise.resolve();
   #destroying: Promise<void> | undefined;
   /** What waits for the agent, to be told when somebody else has paused the box. */
   readonly #waiting = new Set<Deferred<never>>();
@@ -85,7 +81,7 @@ export class RemoteSession implements ProviderSession {
     this.#box = box;
     this.#options = options;
     this.#opened = opened;
-    this.files = remoteFiles((operation, work) => this.#call(operation, work), box);
+    this.files = remoteFiles((...call) => this.#call(...call), box);
     this.#lease = new Lease({
       leaseMs: options.leaseMs,
       ttlMs: options.ttlMs,
@@ -173,7 +169,7 @@ export class RemoteSession implements ProviderSession {
   }
 
   async #destroy(): Promise<void> {
-    await settlesWithin(this.#changed, overtakeMs);
+    await this.#changes.settle();
     this.#paused = false;
     await this.#opened.agent.destroy();
   }
@@ -233,17 +229,10 @@ export class RemoteSession implements ProviderSession {
     return call.bind(this.#box) as Call;
   }
 
-  /**
-   * Changes of the whole box (a pause, a resumption, a copy) come one after another, in the order in which they were
-   * asked for; none begins after `destroy`.
-   */
+  /** None begins once the box is being destroyed. */
   #change<Result>(operation: string, work: () => Promise<Result>): Promise<Result> {
-    const turn = this.#changed.then(() => {
-      if (this.#destroying) throw this.#error("NOT_FOUND", "is being destroyed: create a new one", operation);
-      return work();
-    });
-    this.#changed = turn.catch(() => undefined);
-    return turn;
+    const isBeingDestroyed = () => this.#error("NOT_FOUND", "is being destroyed: create a new one", operation);
+    return this.#changes.run(work, () => (this.#destroying ? isBeingDestroyed() : undefined));
   }
 
   /** A vendor may have the box stand still while it is copied, which breaks connections: that is no pause. */

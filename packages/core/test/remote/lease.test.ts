@@ -42,10 +42,14 @@ it("never goes beyond the user's end, and rests after it", async () => {
 it("moves the user's end, unless the vendor refuses", async () => {
   const { spans, renew } = renewals([undefined, new Error("no")]);
   const lease = new Lease({ leaseMs: 10_000, ttlMs: 1_000, renew });
+  lease.start();
   await lease.extend(5_000);
   expect(spans[0]).toBeGreaterThan(4_900);
   await expect(lease.extend(9_000)).rejects.toThrow("no");
   expect(lease.restMs).toBeLessThanOrEqual(5_000);
+  await lease.stop();
+  await lease.extend(7_000);
+  expect([spans.length, (lease.restMs ?? 0) > 5_000]).toEqual([2, true]);
 });
 
 it("tries again after a failure, until the box is confirmed gone", async () => {

@@ -1,5 +1,5 @@
 /** Work on one key at a time, in the order in which it came; other keys do not wait. */
-export class Turns {
+export class TurnsByKey {
   readonly #last = new Map<string, Promise<unknown>>();
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
