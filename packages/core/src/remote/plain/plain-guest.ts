@@ -32,8 +32,8 @@ export interface PlainGuestOptions {
 }
 
 /** What stands in the place of a link and its agent, in a box that has nothing to run one. */
-export interface OpenedPlain {
-  readonly guest: PlainGuest;
+interface OpenedPlain {
+  readonly guest: RemoteGuest;
   readonly terminals: ShellTerminals;
 }
 
@@ -93,7 +93,7 @@ function withoutPackages(upper: Capabilities): Capabilities {
 }
 
 /** A box without an agent, as a session over a remote box uses one. */
-export class PlainGuest implements RemoteGuest {
+class PlainGuest implements RemoteGuest {
   readonly ref: SandboxRef;
   readonly workdir: string;
   readonly capabilities: Capabilities;
