@@ -1,9 +1,17 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { type DaytonaEmulator, type E2BEmulator, startDaytona, startE2B } from "@sandkit/cloud-emulator";
+import { createSandbox } from "@sandkit/core";
+import { daytona as createDaytona } from "@sandkit/provider-daytona";
+import { e2b as createE2B } from "@sandkit/provider-e2b";
 import { local } from "@sandkit/provider-local";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bin, environment, start } from "./sandkit.js";
@@ -11,21 +19,51 @@ import { bin, environment, start } from "./sandkit.js";
 let folder = "";
 let e2b: E2BEmulator;
 let daytona: DaytonaEmulator;
+let index: Server;
+
+// Both users of E2B are the one user of an emulated machine.
+const e2bOptions = () => ({ apiKey: e2b.apiKey, apiUrl: e2b.url, sandboxUrl: e2b.url, user: "root" });
+const daytonaOptions = () => ({ apiKey: daytona.apiKey, apiUrl: daytona.url, target: "us" });
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "sandkit-clouds-"));
   // Plain processes, which have the network of this machine, whatever is wished.
   const machines = { provider: local(), network: "record" } as const;
   [e2b, daytona] = await Promise.all([startE2B(machines), startDaytona(machines)]);
-  // Both users of E2B are the one user of an emulated machine.
-  const options = { apiUrl: e2b.url, sandboxUrl: e2b.url, user: "root" };
+  const { apiKey: _secret, ...options } = e2bOptions();
   await writeFile(join(folder, "e2b.json"), JSON.stringify({ provider: "e2b", options }));
+  index = await packageIndex();
 });
 
 afterAll(async () => {
+  index.close();
   await Promise.all([e2b.close(), daytona.close()]);
   await rm(folder, { recursive: true });
 });
+
+/** An index of packages on this machine that has one package of one module. */
+async function packageIndex(): Promise<Server> {
+  const wheel = "greet-1.0-py3-none-any.whl";
+  const info = join(folder, "greet-1.0.dist-info");
+  await mkdir(info);
+  await Promise.all([
+    writeFile(join(folder, "greet.py"), "WORDS = 'from the index'\n"),
+    writeFile(join(info, "METADATA"), "Metadata-Version: 2.1\nName: greet\nVersion: 1.0\n"),
+    writeFile(join(info, "WHEEL"), "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"),
+    writeFile(join(info, "RECORD"), "greet.py,,\ngreet-1.0.dist-info/METADATA,,\ngreet-1.0.dist-info/WHEEL,,\n"),
+  ]);
+  const pack = ["-m", "zipfile", "-c", wheel, "greet.py", "greet-1.0.dist-info"];
+  await promisify(execFile)("python3", pack, { cwd: folder });
+  const bytes = await readFile(join(folder, wheel));
+  const server = createServer(({ url }, response) => {
+    if (url === `/${wheel}`) response.end(bytes);
+    else if (url === "/simple/greet/")
+      response.setHeader("Content-Type", "text/html").end(`<a href="/${wheel}">${wheel}</a>`);
+    else response.writeHead(404).end();
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return server;
+}
 
 /** E2B by a config file, Daytona by the environment alone. */
 const clouds = {
@@ -76,6 +114,18 @@ describe.each(["e2b", "daytona"] as const)(
         const again = await client.callTool({ name: "run_code", arguments: { code: "len(squares)" } });
         expect(JSON.stringify(again)).toContain("10");
       });
+    });
+
+    it("goes with packages from an index of one's own", async () => {
+      const { port } = index.address() as AddressInfo;
+      const site = join(folder, `site-${name}`);
+      // The machine is this one, whose own packages are left alone.
+      const env = { PIP_INDEX_URL: `http://127.0.0.1:${port}/simple/`, PIP_TARGET: site, PYTHONPATH: site };
+      const options = { packages: ["greet == 1.0"], env };
+      await using sandbox = await (name === "e2b"
+        ? createSandbox(createE2B(e2bOptions()), options)
+        : createSandbox(createDaytona(daytonaOptions()), options));
+      expect((await sandbox.runCode("import greet; greet.WORDS")).value).toBe("from the index");
     });
 
     it("without a key starts all the same, and its first use says which variable to set", async () => {

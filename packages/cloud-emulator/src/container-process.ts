@@ -14,6 +14,8 @@ import type { Container, ContainerBox, ContainerExec } from "./container.js";
 import { guestScript } from "./guest-program.js";
 
 const headerBytes = 8;
+/** The engine lets go of a terminal when it is sent these, two by default: nothing that is typed has so many in a row. */
+const noKeys = Array.from({ length: 32 }, (_, index) => (index % 3 === 0 ? "ctrl-]" : "ctrl-^")).join(",");
 
 /** A program in a container that has no Python for our helpers: the engine runs it, on a terminal if it is to have one. */
 export class ContainerProcess implements BoxProcess {
@@ -39,6 +41,7 @@ export class ContainerProcess implements BoxProcess {
       AttachStdout: true,
       AttachStderr: true,
       Tty: pty !== undefined,
+      DetachKeys: noKeys,
     });
     const streams = await exec.start({ hijack: true, stdin, Tty: pty !== undefined });
     streams.on("error", () => streams.destroy());

@@ -17,7 +17,11 @@ export async function runGuest(
   stdin?: Uint8Array,
 ): Promise<GuestAnswer> {
   const command = ["sh", "-c", await guestSource(program), "sh", ...args];
-  const exec = await place.start(command, { env: [], stdin: stdin !== undefined });
+  const exec = await place.start(command, {
+    env: [],
+    stdin: stdin !== undefined,
+    isUrgent: program === "kill",
+  });
   const stdout: Uint8Array[] = [];
   let stderr = Buffer.alloc(0);
   exec.listen({

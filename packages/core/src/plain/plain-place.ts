@@ -23,6 +23,8 @@ export interface PlainStart {
   readonly env: readonly string[];
   /** Whether it gets input; otherwise it reads end of file. */
   readonly stdin: boolean;
+  /** One of ours that ends soon, and that programs in plenty must not hold up. */
+  readonly isUrgent?: boolean | undefined;
 }
 
 /** A program that a backend has started, with its three streams. */

@@ -9,17 +9,28 @@
 #      SANDKIT:TOKEN ready FACTS   once: PATH, home and directory, each with a zero byte, base64
 # What was said is not forgotten before it has come: connections to a terminal break, and lose what is on its way.
 
-# Also what is longer than a pipe takes at once goes to the terminal in one write, which no other one comes into.
+# Also what is long goes to the terminal in one write, which no other one comes into: a shell's own is in one when short.
 sandkit_say() {
-  printf '%s\n' "$1" | dd bs=131072 iflag=fullblock 2>/dev/null >&9
+  if [ "${#1}" -lt 900 ]; then
+    printf '%s\n' "$1" >&9
+  else
+    printf '%s\n' "$1" | dd bs=131072 iflag=fullblock 2>/dev/null >&9
+  fi
 }
+
+# In one line, which not every base64 knows how to.
+if [ "$(echo | base64 -w0 2>/dev/null)" = Cg== ]; then
+  sandkit_encode() { base64 -w0; }
+else
+  sandkit_encode() { base64 | tr -d '\n'; }
+fi
 
 # Says an output, piece by piece as it comes.
 sandkit_pump() { # job name
   sandkit_count=0
   sandkit_text=more
   while [ -n "$sandkit_text" ]; do
-    sandkit_text=$(dd bs=49152 count=1 2>/dev/null | base64 | tr -d '\n')
+    sandkit_text=$(dd bs=65536 count=1 2>/dev/null | sandkit_encode)
     sandkit_count=$((sandkit_count + 1))
     sandkit_say "$1 $2 $sandkit_count $sandkit_text"
     while read -r sandkit_word <&5 && [ "$sandkit_word" != "$1.$sandkit_count" ]; do
@@ -93,7 +104,7 @@ exec 9>&1
 sandkit_folder=$(mktemp -d) && mkfifo "$sandkit_folder/out" "$sandkit_folder/err" || exit 1
 exec 6<>"$sandkit_folder/out" 7<>"$sandkit_folder/err"
 rm -r "$sandkit_folder"
-sandkit_facts=$(printf '%s\0' "$2" "$HOME" "$(pwd)" | base64 | tr -d '\n')
+sandkit_facts=$(printf '%s\0' "$2" "$HOME" "$(pwd)" | sandkit_encode)
 cd /
 unset TERM COLUMNS LINES SHLVL OLDPWD
 sandkit_say "SANDKIT:$1 ready $sandkit_facts"

@@ -32,8 +32,8 @@ export interface PlainGuestOptions {
 }
 
 /** What stands in the place of a link and its agent, in a box that has nothing to run one. */
-export interface OpenedPlain {
-  readonly guest: PlainGuest;
+interface OpenedPlain {
+  readonly guest: RemoteGuest;
   readonly terminals: ShellTerminals;
 }
 
@@ -49,7 +49,7 @@ export async function openPlainGuest(
   const owner = { provider: box.ref.provider, sandboxId: box.ref.id };
   const terminals = new ShellTerminals(() => box.terminal(box.user), owner, isPaused);
   try {
-    const shell = await terminals.take(signal);
+    const shell = await terminals.take({ signal });
     const { path, home, cwd } = shell.place;
     terminals.giveBack(shell, true);
     const workdir = box.workdir ?? (nobodysPlace.has(cwd) ? home : cwd);
@@ -57,7 +57,7 @@ export async function openPlainGuest(
     const isReady = readyMark(box.ref);
     const directories = [workdir, ...(box.directories ?? []), ...(settingUp || joins ? [] : [isReady])];
     const plain = await PlainBox.open(place, {
-      capabilities: remotePlain(box.capabilities),
+      capabilities: withoutPackages(box.capabilities),
       workdir,
       env: { PATH: path, ...box.env },
       directories,
@@ -87,13 +87,13 @@ async function isThere({ files }: PlainBox, path: string): Promise<boolean> {
   }
 }
 
-/** What is said of a plain box at a vendor's beside what is said of every plain box. */
-function remotePlain(upper: Capabilities): Capabilities {
-  return capabilities({ ...upper, features: { ...upper.features, "process.reattach": false } });
+/** Packages are installed by Python, which there is none of. */
+function withoutPackages(upper: Capabilities): Capabilities {
+  return capabilities({ ...upper, features: { ...upper.features, packages: false } });
 }
 
 /** A box without an agent, as a session over a remote box uses one. */
-export class PlainGuest implements RemoteGuest {
+class PlainGuest implements RemoteGuest {
   readonly ref: SandboxRef;
   readonly workdir: string;
   readonly capabilities: Capabilities;

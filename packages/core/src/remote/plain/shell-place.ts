@@ -21,8 +21,8 @@ export function shellPlace(box: RemoteBox, terminals: ShellTerminals): PlainPlac
       const message = `sandbox ${sandboxId} does not run any more: create a new one`;
       return new SandboxError("SANDBOX_LOST", message, { provider, sandboxId, operation: "exec", cause });
     },
-    async start(command, { env, stdin }) {
-      const shell = await terminals.take();
+    async start(command, { env, stdin, isUrgent = false }) {
+      const shell = await terminals.take({ isUrgent });
       const program = { code: codeOf(command, env), stdin };
       return new ShellExec(place, shell, program, (usable) => terminals.giveBack(shell, usable));
     },

@@ -1,4 +1,5 @@
 import { SandboxError } from "../../errors.js";
+import { Turns } from "../../turns.js";
 import type { GuestWay } from "../remote-guest.js";
 import type { PreludeOwner } from "../start-link.js";
 import type { Terminal } from "../terminal.js";
@@ -6,7 +7,16 @@ import { type IsPaused, ShellTerminal } from "./shell-terminal.js";
 
 /** As many are kept for the next programs as are usually wanted at one time. */
 const mostIdle = 3;
+/** A vendor's machine answers for its terminals one after another. */
+const opensAtOneTime = 4;
 const startMs = 30_000;
+
+/** What a terminal is taken for. */
+export interface TakeOptions {
+  /** Others that wait for one do not hold it up. */
+  readonly isUrgent?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** The terminals of a box that our relays are on: one for each program, and some for the next ones. */
 export class ShellTerminals implements GuestWay {
@@ -16,6 +26,8 @@ export class ShellTerminals implements GuestWay {
   readonly #isPaused: IsPaused;
   readonly #idle: ShellTerminal[] = [];
   readonly #busy = new Set<ShellTerminal>();
+  readonly #turns = new Turns(opensAtOneTime);
+  readonly #urgentTurns = new Turns(opensAtOneTime);
   #failure: SandboxError | undefined;
 
   constructor(make: () => Terminal, owner: PreludeOwner, isPaused: IsPaused) {
@@ -25,9 +37,11 @@ export class ShellTerminals implements GuestWay {
   }
 
   /** One that runs nothing. @throws SandboxError as `startShell` does, and once it is closed */
-  async take(signal?: AbortSignal): Promise<ShellTerminal> {
+  async take({ signal, isUrgent = false }: TakeOptions = {}): Promise<ShellTerminal> {
     if (this.#failure) throw this.#failure;
-    const shell = this.#kept() ?? (await this.#open(signal));
+    const turns = isUrgent ? this.#urgentTurns : this.#turns;
+    // While it waited, another may have come free.
+    const shell = this.#kept() ?? (await turns.run(signal, async () => this.#kept() ?? this.#open(signal)));
     this.#busy.add(shell);
     return shell;
   }
