@@ -27,8 +27,8 @@ describe("a run that has not ended when its call answers", () => {
   };
 
   it("goes on as a process: its output so far, then the rest and the end, each once", async () => {
-    const first = await exec("echo one; while [ ! -e go ]; do sleep 0.05; done; echo two; echo bad >&2; exit 3", {
-      wait_s: 0.4,
+    const first = await exec("echo one; while [ ! -e .go ]; do sleep 0.05; done; echo two; echo bad >&2; exit 3", {
+      wait_s: 1.5,
     });
     const id = processIn(first);
     expect(textOf(first)).toMatch(
@@ -37,7 +37,7 @@ describe("a run that has not ended when its call answers", () => {
     expect(recordOf(first)).toMatchObject({ running: true, cursor: 4, bytes: { stdout: 4, stderr: 0 } });
     expect(first.isError).toBeFalsy();
     expect(textOf(await go(id, { wait_s: 0 }))).toContain("(no output so far)");
-    await exec("touch go");
+    await exec("touch .go");
     const last = await go(id, { wait_s: 20 });
     expect(textOf(last)).toMatch(
       new RegExp(`^Process ${id}: Exited with code 3 after .*\n\n\\[stdout\\]\ntwo\n\\[stderr\\]\nbad$`),
@@ -101,7 +101,8 @@ describe("a run that has not ended when its call answers", () => {
     expect(busy.isError).toBe(true);
     expect(textOf(busy)).toMatch(/^RATE_LIMITED: busy: 3 runs of yours are under way.*retry in \d s, or stop one.*p-/);
     expect(busy._meta?.["sandkit/error"]).toMatchObject({ retryable: true, retryAfterMs: expect.any(Number) });
-    expect(textOf(await server.call("list_sandboxes"))).toContain(`, running ${ids.join(", ")}`);
+    let listed = "";
+    while (!listed.includes(`, running ${ids.join(", ")}`)) listed = textOf(await server.call("list_sandboxes"));
     await Promise.all(ids.map((id) => go(id, { action: "stop" })));
     expect(textOf(await exec("echo room"))).toContain("room");
   });
