@@ -34,6 +34,8 @@ class UsageError extends Error {}
  * @param argv Without the names of node and of the program: `["http", "--port", "3333"]`.
  */
 export async function runMcp(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  // Whoever read what is told has gone; clients are served all the same.
+  process.stderr.on("error", () => undefined);
   try {
     const { values, transport } = parse(argv);
     if (values.help) return print(help);
