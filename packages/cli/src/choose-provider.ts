@@ -34,7 +34,8 @@ function mistyped(name: string): UsageError | undefined {
   ]);
 }
 
-async function configOf({ config, provider }: Invocation["values"]): Promise<LoadedConfig> {
+/** The config of `--config` and `--provider`; `INVALID` when it cannot be used. */
+export async function configOf({ config, provider }: Invocation["values"]): Promise<LoadedConfig> {
   try {
     return await loadConfig({
       configPath: typeof config === "string" ? config : undefined,
