@@ -2,7 +2,7 @@
 // The server as one tree that needs Node alone (`build/server`, which the Dockerfile copies), the same as an MCPB bundle,
 // and what the registry of MCP is told (`server.json`). Both descriptions are checked. The packages must be built.
 import { createHash } from "node:crypto";
-import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Ajv } from "ajv";
 import { zipFolder } from "./bundle/archive.mjs";
@@ -22,7 +22,7 @@ await rm(build, { recursive: true, force: true });
 await mkdir(server, { recursive: true });
 const providers = ["@sandkit/provider-wasm", "@sandkit/provider-docker"];
 await copyPackages(["@sandkit/mcp-server", ...providers], root, server);
-await copyFile(join(root, "scripts/bundle/index.js"), join(server, "index.js"));
+await cp(join(root, "scripts/bundle/server"), server, { recursive: true });
 await copyFile(join(root, "LICENSE"), join(folder, "LICENSE"));
 await writeFile(join(server, "package.json"), `${JSON.stringify({ private: true, type: "module" })}\n`);
 
@@ -42,7 +42,7 @@ process.stdout.write(`${join(build, name)} (${megabytes} MB)\n${join(build, "ser
  * @param {string} schema Name of the one that it must satisfy.
  */
 async function write(path, data, schema) {
-  const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
+  const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strictTypes: false });
   const text = await readFile(new URL(`bundle/schemas/${schema}.json`, import.meta.url), "utf8");
   if (!ajv.validate(JSON.parse(text), data)) throw new Error(`${path}: ${ajv.errorsText(undefined, { dataVar: "" })}`);
   await writeFile(path, `${JSON.stringify(data, null, 2)}\n`);

@@ -28,8 +28,8 @@ export function bundleManifest(version, tools) {
       entry_point: "server/index.js",
       mcp_config: {
         command: "node",
-        args: ["${__dirname}/server/index.js"],
-        env: { SANDKIT_PROVIDER: "${user_config.provider}", SANDKIT_CONFIG: "${user_config.config}" },
+        args: [`${filledIn("__dirname")}/server/index.js`],
+        env: { SANDKIT_PROVIDER: filledIn("user_config.provider"), SANDKIT_CONFIG: filledIn("user_config.config") },
       },
     },
     tools: tools.map(({ name, description: text = "" }) => ({ name, description: text.split("\n")[0] })),
@@ -93,4 +93,12 @@ export function registryEntry(version, bundle) {
       },
     ],
   };
+}
+
+/**
+ * What the client puts in its place.
+ * @param {string} name
+ */
+function filledIn(name) {
+  return `\${${name}}`;
 }

@@ -22,12 +22,18 @@ export async function checkUp(name: string, { config, path }: LoadedConfig): Pro
     const provider = await new ProviderSource(own, path).get();
     const { ok, detail, fix = [] } = await Promise.race([provider.check(), silence()]);
     await provider.close?.();
-    return { provider: name, ok, detail, fix };
+    return { provider: name, ok, detail: withoutAdvice(detail, fix), fix };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     const install = error instanceof Error && "install" in error ? [String(error.install)] : [];
     return { provider: name, ok: false, detail, fix: install };
   }
+}
+
+/** Errors end with what to do, which stands by itself here. */
+function withoutAdvice(detail: string, fix: readonly string[]): string {
+  const advice = `: ${fix.join("; or ")}`;
+  return fix.length > 0 && detail.endsWith(advice) ? detail.slice(0, -advice.length) : detail;
 }
 
 async function silence(): Promise<CheckResult> {

@@ -3,8 +3,15 @@ import { paintFor } from "../terminal.js";
 import { version } from "../version.js";
 import { JsonLinesClient } from "./json-lines-client.js";
 
-/** A later cell uses what an earlier one made. */
-const cells = ["squares = [n * n for n in range(10)]\nprint(squares)", "sum(squares)"];
+/** In the order of preference. A later cell finds what an earlier one made. */
+const cells = {
+  python: ["squares = [n * n for n in range(10)]\nprint(squares)", "sum(squares)"],
+  javascript: ["const squares = [...Array(10).keys()].map((n) => n * n)\nsquares", "squares.reduce((a, b) => a + b)"],
+  shell: [
+    "for n in 0 1 2 3 4 5 6 7 8 9; do echo $((n * n)); done > squares",
+    "sum=0; while read n; do sum=$((sum + n)); done < squares; echo $sum",
+  ],
+} as const;
 
 /**
  * `sandkit mcp example`: a client starts the server as any client does, runs two cells, and prints what goes over the
@@ -26,10 +33,12 @@ export async function showExample(args: readonly string[]): Promise<number> {
     clientInfo: { name: "sandkit-example", version },
   });
   client.notify("notifications/initialized");
-  await ask("tools/list", {});
+  const listed = JSON.stringify(await ask("tools/list", {}));
+  const language =
+    (["python", "javascript", "shell"] as const).find((name) => listed.includes(`"${name}"`)) ?? "python";
   let failed = false;
-  for (const code of cells) {
-    const result = await ask("tools/call", { name: "run_code", arguments: { language: "python", code } });
+  for (const code of cells[language]) {
+    const result = await ask("tools/call", { name: "run_code", arguments: { language, code } });
     failed ||= result.isError === true;
   }
   await client.close();
