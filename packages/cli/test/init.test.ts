@@ -1,9 +1,11 @@
+import { readFileSync } from "node:fs";
 import { chmod, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { main } from "../src/main.js";
 import { clientNames, clients } from "../src/setup/clients.js";
+import { serverEntry } from "../src/setup/server-entry.js";
 import { bin } from "./sandkit.js";
 
 let home: string;
@@ -106,11 +108,7 @@ describe("what is there stays as it is", () => {
       `    }, // end
     "sandkit": {
       "command": "npx",
-      "args": [
-        "-y",
-        "sandkit",
-        "mcp"
-      ]
+      "args": ["-y", "sandkit", "mcp"]
     }
 `,
     );
@@ -250,6 +248,21 @@ it("lists the clients, which are here and which have the server", async () => {
   expect(asData.clients).toContainEqual(expect.objectContaining({ client: "cursor", configured: false }));
 });
 
+it("starts npx as each system can, with the packages of other providers", () => {
+  const options = { start: "npx", env: {}, provider: "@own/provider", config: "/etc/sandkit.json" } as const;
+  const rest = ["--package=sandkit", "--package=@own/provider", "--", "sandkit", "mcp"];
+  const passed = ["--provider", "@own/provider", "--config", "/etc/sandkit.json"];
+  expect(serverEntry({ ...options, platform: "linux" })).toEqual({
+    command: "npx",
+    args: ["-y", ...rest, ...passed],
+    env: {},
+  });
+  expect(serverEntry({ ...options, platform: "win32" })).toMatchObject({
+    command: "cmd",
+    args: ["/c", "npx", "-y", ...rest, ...passed],
+  });
+});
+
 it("knows where clients keep their files on each system", () => {
   const mac = { platform: "darwin", env: {}, home: "/Users/a" } as const;
   const windows = {
@@ -275,4 +288,23 @@ it("knows where clients keep their files on each system", () => {
   ]);
   const own = { platform: "linux", env: { CODEX_HOME: "/c", CLAUDE_CONFIG_DIR: "/d" }, home: "/home/a" } as const;
   expect([clients.codex.path(own), clients["claude-code"].path(own)]).toEqual(["/c/config.toml", "/d/.claude.json"]);
+});
+
+describe.each(clientNames)("the page of %s", (client) => {
+  const page = readFileSync(new URL(`../../../docs/mcp/${client}.md`, import.meta.url), "utf8");
+
+  it("shows the entry and the output of the command", async () => {
+    const { stdout: entry } = await init("--client", client, "--print", "--start", "npx");
+    expect(page).toContain(`\`\`\`${client === "codex" ? "toml" : "json"}\n${entry}\`\`\`\n`);
+    const { stdout, stderr } = await init("--client", client, "--start", "npx");
+    expect(page).toContain(`\`\`\`\n${(stdout + stderr).replaceAll(home, "/home/you")}\`\`\`\n`);
+  });
+
+  it("names the file on each system", () => {
+    const { path } = clients[client];
+    expect(page).toContain(`\`${path({ platform: "darwin", env: {}, home: "~" })}\``);
+    expect(page).toContain(`\`${path({ platform: "linux", env: {}, home: "~" })}\``);
+    const windows = { platform: "win32", env: { APPDATA: "%APPDATA%" }, home: "%USERPROFILE%" } as const;
+    expect(page).toContain(`\`${path(windows)}\``);
+  });
 });

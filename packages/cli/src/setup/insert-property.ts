@@ -1,5 +1,6 @@
 import { createScanner, type Node } from "jsonc-parser";
 import { endOfLine } from "./config-format.js";
+import { prettyJson } from "./pretty-json.js";
 
 /**
  * Adds a property at the end of an object, in the manner of those that are there. Comments stay with what they stand
@@ -13,7 +14,7 @@ export function insertProperty(text: string, object: Node, key: string, value: u
     return `${text.slice(0, at)}, ${JSON.stringify(key)}: ${JSON.stringify(value)}${text.slice(at)}`;
   }
   const eol = endOfLine(text);
-  const json = JSON.stringify(value, null, style.unit).split("\n").join(`${eol}${style.indent}`);
+  const json = prettyJson(value, style.unit).split("\n").join(`${eol}${style.indent}`);
   const property = `${eol}${style.indent}${JSON.stringify(key)}: ${json}`;
   if (last === undefined) {
     const start = object.offset + 1;

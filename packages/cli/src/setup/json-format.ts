@@ -1,11 +1,12 @@
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { type ConfigFormat, type Entry, endOfLine, isTable, UnreadableConfig } from "./config-format.js";
 import { insertProperty } from "./insert-property.js";
+import { prettyJson } from "./pretty-json.js";
 
 /** JSON with an object of servers under this key. Comments and trailing commas are read, and kept. */
 export function jsonFormat(key: string): ConfigFormat {
   return {
-    render: (name, entry) => `${JSON.stringify({ [key]: { [name]: entry } }, null, 2)}\n`,
+    render: (name, entry) => `${prettyJson({ [key]: { [name]: entry } }, "  ")}\n`,
     read(text) {
       const servers = serversOf(text, key);
       return servers === undefined ? {} : getNodeValue(servers);
@@ -56,7 +57,7 @@ function replaceValue(text: string, node: Node, entry: Entry): string {
   const before = text.slice(0, node.offset);
   const indent = /[^\n]*$/.exec(before)?.[0].match(/^[ \t]*/)?.[0] ?? "";
   const isOneLine = !text.slice(node.offset, node.offset + node.length).includes("\n");
-  const value = isOneLine ? JSON.stringify(entry) : JSON.stringify(entry, null, unitOf(node, text, indent));
+  const value = isOneLine ? JSON.stringify(entry) : prettyJson(entry, unitOf(node, text, indent));
   const lines = value.split("\n").join(`${endOfLine(text)}${indent}`);
   return before + lines + text.slice(node.offset + node.length);
 }

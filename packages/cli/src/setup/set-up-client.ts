@@ -11,6 +11,7 @@ import { type Entry, UnreadableConfig } from "./config-format.js";
 import { difference } from "./difference.js";
 import { findClients } from "./find-clients.js";
 import { isPlainJson } from "./json-format.js";
+import { prettyJson } from "./pretty-json.js";
 import { type Start, serverEntry, starts, usualStart } from "./server-entry.js";
 
 /** `sandkit init`: writes the entry into a client's configuration; resolves with the exit code. */
@@ -109,7 +110,10 @@ function tell({ client, spec, name, entry, file, plan, values }: Done): void {
 
 function shown(entry: unknown): string {
   // Other people's entries hold other people's keys.
-  const json = JSON.stringify(entry, (key, value) => (key === "env" || key === "headers" ? hidden(value) : value), 2);
+  const json = prettyJson(
+    JSON.parse(JSON.stringify(entry, (key, value) => (key === "env" || key === "headers" ? hidden(value) : value))),
+    "  ",
+  );
   return json
     .split("\n")
     .map((line) => `  ${line}`)
