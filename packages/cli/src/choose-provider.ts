@@ -25,7 +25,7 @@ function isMissing(error: unknown): boolean {
 }
 
 /** Nobody must be told to install a package of a mistyped name: anybody may have published one. */
-function mistyped(name: string): UsageError | undefined {
+export function mistyped(name: string): UsageError | undefined {
   const near = closest(name, providerNames);
   if (near === undefined || near === name) return undefined;
   return new UsageError(`there is no provider "${name}"`, [

@@ -45,6 +45,12 @@ it("takes the config, tells of a provider that is not installed, and keeps keys 
   expect(missing.stdout).toMatch(/^sandkit-provider-of-nobody +no .*not installed/m);
   expect(missing.stdout).toMatch(/fix +npm install .*sandkit-provider-of-nobody/);
 
+  // Nobody is told to install what only looks like one of ours.
+  expect(await sandkit(["doctor", "dokcer"])).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringContaining("--provider docker"),
+  });
   await writeFile(config, '{ "nonsense": 1 }');
   expect(await sandkit(["doctor", "--config", config])).toMatchObject({
     code: 2,

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { chmod, lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -226,10 +226,14 @@ describe("is refused, and nothing changes", () => {
     [["--client", "emacs"], "claude, claude-code, cursor"],
     [["--client", "cursor", "--name", "a b"], "letters, digits"],
     [["--client", "cursor", "--env", "KEY"], "a name and a value"],
+    [["--force"], "--client claude"],
+    [["--client", "cursor", "--provider", "dokcer"], "--provider docker"],
+    [["--client", "cursor", "--config", "/nowhere.json"], "/nowhere.json: no such file"],
   ])("%j", async (args, fix) => {
     const { code, stderr } = await init(...args);
     expect(code).toBe(2);
     expect(stderr).toContain(fix);
+    expect(await readdir(home)).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { type LoadedConfig, providerNames } from "@sandkit/mcp-server";
-import { configOf } from "../choose-provider.js";
+import { configOf, mistyped } from "../choose-provider.js";
 import type { Invocation } from "../command.js";
 import { paintFor } from "../terminal.js";
 import { version } from "../version.js";
@@ -11,6 +11,10 @@ export async function checkProviders({ values, every, positionals }: Invocation)
   const { provider: _, ...others } = values;
   const loaded = await configOf(others);
   const named = [...new Set([...positionals, ...(every.provider ?? [])])];
+  for (const name of named) {
+    const error = mistyped(name);
+    if (error) throw error;
+  }
   const usual = loaded.config.provider;
   const asked = named.length > 0 ? named : [...new Set([usual, ...providerNames])];
   const checkups = await Promise.all(asked.map((name) => checkUp(name, loaded)));

@@ -57,13 +57,6 @@ async function read(path: string, target: string): Promise<string> {
   const bytes = await readFile(target).catch((error: unknown) => {
     throw cannot("read", path, error);
   });
-  // Root may write all the same; who made it read-only meant it.
-  if (((await stat(target)).mode & 0o222) === 0) {
-    throw new CommandError("PERMISSION", 3, `${path} is read-only`, [
-      { text: "make it writable" },
-      { text: "or add the entry by hand: --print shows it" },
-    ]);
-  }
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
@@ -86,6 +79,13 @@ async function create(path: string, text: string): Promise<void> {
 /** Readers see the old file or the new one, whenever they look. */
 async function replace(path: string, target: string, before: string, text: string): Promise<void> {
   const { mode, uid, gid } = await stat(target);
+  // A rename would replace it all the same; who made it read-only meant it.
+  if ((mode & 0o222) === 0) {
+    throw new CommandError("PERMISSION", 3, `${path} is read-only`, [
+      { text: "make it writable" },
+      { text: "add the entry by hand: --print shows it" },
+    ]);
+  }
   const beside = `${target}.${randomUUID()}.tmp`;
   const handle = await open(beside, "wx", 0o600);
   try {
@@ -113,7 +113,7 @@ async function replace(path: string, target: string, before: string, text: strin
 function cannot(done: "read" | "written", path: string, error: unknown): CommandError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const reason = { EACCES: "permission denied", EPERM: "permission denied", EISDIR: "it is a directory" }[code] ?? code;
-  const print = { text: "or add the entry by hand: --print shows it" };
+  const print = { text: "add the entry by hand: --print shows it" };
   return new CommandError(
     "PERMISSION",
     3,

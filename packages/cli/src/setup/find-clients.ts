@@ -1,7 +1,9 @@
 import { access } from "node:fs/promises";
+import { CommandError } from "../command-error.js";
 import { table } from "../table.js";
 import { type ClientName, clientNames, clients, type Machine } from "./clients.js";
 import { openConfigFile } from "./config-file.js";
+import { UnreadableConfig } from "./config-format.js";
 
 interface Found {
   readonly client: ClientName;
@@ -44,9 +46,10 @@ async function find(client: ClientName, machine: Machine, name: string): Promise
     try {
       const { text = "" } = await openConfigFile(file);
       return Object.hasOwn(format.read(text), name);
-    } catch {
+    } catch (error) {
       // Shown as such; asking for this client by name tells why.
-      return undefined;
+      if (error instanceof CommandError || error instanceof UnreadableConfig) return undefined;
+      throw error;
     }
   }
 }

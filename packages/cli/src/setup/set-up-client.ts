@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { configOf, mistyped } from "../choose-provider.js";
 import type { Invocation } from "../command.js";
 import { CommandError } from "../command-error.js";
 import { paintFor } from "../terminal.js";
@@ -20,7 +21,15 @@ export async function setUpClient(invocation: Invocation): Promise<number> {
   const machine: Machine = { platform: process.platform, env: process.env, home: homedir() };
   const name = nameOf(values.name);
   const client = clientNames.find((candidate) => candidate === values.client);
-  if (client === undefined) return await findClients(machine, name, values.json === true);
+  if (client === undefined) {
+    const idle = ["print", "dry-run", "force", "provider", "config", "env", "start"].find((option) => option in values);
+    if (idle === undefined) return await findClients(machine, name, values.json === true);
+    throw new UsageError(`option "--${idle}" needs a client`, [
+      { text: `one of: --client ${clientNames.join(" | ")}` },
+    ]);
+  }
+  const wrong = typeof values.provider === "string" ? mistyped(values.provider) : undefined;
+  if (wrong) throw wrong;
   const spec = clients[client];
   const entry = spec.shape(
     serverEntry({
@@ -33,10 +42,13 @@ export async function setUpClient(invocation: Invocation): Promise<number> {
   );
   const path = spec.path(machine);
   if (values.print) {
-    process.stdout.write(spec.format.render(name, entry));
+    const data = { client, path, name, entry };
+    process.stdout.write(values.json ? `${JSON.stringify(data)}\n` : spec.format.render(name, entry));
     if (process.stderr.isTTY) process.stderr.write(`goes into ${path}\n`);
     return 0;
   }
+  // A config that the server would refuse is told now, not in the log of a client.
+  if (values.config) await configOf({ config: values.config });
   const file = await openConfigFile(path);
   const plan = planOf(spec, file, name, entry, values.force === true);
   if (plan.state !== "unchanged" && !values["dry-run"]) await file.write(plan.text);
