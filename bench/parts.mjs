@@ -32,13 +32,26 @@ async function javaScriptPart({ scale, progress }) {
 async function mcpPart({ scale, progress }) {
   const { mcpOverhead } = await import("./mcp-overhead.mjs");
   progress(`${scale.calls} cells of each side`);
-  const { sdkMs, mcpMs, toolTokens } = await mcpOverhead(scale.calls);
+  const { sdkMs, stdioMs, httpMs, toolTokens, handshakeMs, crowd } = await mcpOverhead(scale.calls);
+  const ms = /** @type {const} */ ("ms");
+  const count = /** @type {const} */ ("count");
   return {
     name: "mcp",
-    columns: ["", "SDK", "MCP over stdio", "ratio"],
+    columns: ["", "SDK", "MCP", "SDK ÷ MCP", "target", ""],
     rows: [
-      { id: "cell", what: "a cell", unit: /** @type {const} */ ("ms"), raw: sdkMs, sandkit: mcpMs },
-      { id: "tokens", what: "tools/list, tokens (o200k)", unit: /** @type {const} */ ("count"), sandkit: toolTokens },
+      {
+        id: "cell",
+        what: "a cell, over stdio",
+        unit: ms,
+        raw: sdkMs,
+        sandkit: stdioMs,
+        target: Number((sdkMs + 3).toFixed(1)),
+      },
+      { id: "cell.http", what: "a cell, over HTTP", unit: ms, raw: sdkMs, sandkit: httpMs },
+      { id: "handshake", what: "start → initialize, no engine", unit: ms, sandkit: handshakeMs, target: 300 },
+      { id: "tokens", what: "tools/list, tokens (o200k)", unit: count, sandkit: toolTokens, target: 1_200 },
+      { id: "crowd.lost", what: "100 clients × 20 calls: answers lost", unit: count, sandkit: crowd.lost, target: 0 },
+      { id: "crowd.rate", what: "100 clients × 20 calls: calls a second", unit: count, sandkit: crowd.callsPerSecond },
     ],
     notes: [`medians of ${scale.calls} calls in turns`],
   };

@@ -44,6 +44,12 @@ export const configSchema = z.strictObject({
     .min(0, "must not be below 0")
     .meta({ description: "How long a call waits for a run that names no wait_s; then the run goes on by itself." })
     .default(50),
+  packagesFromCalls: z
+    .boolean()
+    .meta({
+      description: "Whether calls may name Python packages to install; the index then learns which.",
+    })
+    .default(true),
   maxRuns: z.int().positive().meta({ description: "Runs of one user at one time; more are told to wait." }).default(16),
   maxTimeoutSeconds: seconds.meta({ description: "Longest time limit that a call may ask for." }).default(600),
   outputChars: z

@@ -21,5 +21,6 @@ const types: Readonly<Record<string, string>> = {
 
 /** The media type that a file's name tells; undefined when it tells none. */
 export function mediaTypeOf(path: string): string | undefined {
+  if (path.endsWith(".plotly.json")) return "application/vnd.plotly.v1+json";
   return types[extname(path).toLowerCase()];
 }

@@ -9,7 +9,8 @@ export class Progress implements Disposable {
   readonly #token: string | number | undefined;
   readonly #started = performance.now();
   readonly #timer: NodeJS.Timeout | undefined;
-  #message: () => string = () => "running";
+  #said = "running";
+  #followed: () => string | undefined = () => undefined;
   #last = 0;
   #over = false;
 
@@ -22,13 +23,13 @@ export class Progress implements Disposable {
   }
 
   readonly say = (message: string): void => {
-    this.#message = () => message;
+    this.#said = message;
     this.#send();
   };
 
-  /** From now on every notice tells what this gives at that time. */
-  follow(message: () => string): void {
-    this.#message = message;
+  /** From now on every notice tells what this gives at that time; where that is nothing, what was said last. */
+  follow(message: () => string | undefined): void {
+    this.#followed = message;
   }
 
   [Symbol.dispose](): void {
@@ -44,7 +45,7 @@ export class Progress implements Disposable {
     const params = {
       progressToken: this.#token,
       progress: this.#last,
-      message: `${this.#message()} (${Math.round(seconds)} s)`,
+      message: `${this.#followed() ?? this.#said} (${Math.round(seconds)} s)`,
     };
     this.#context.mcpReq
       .notify({ method: "notifications/progress", params })

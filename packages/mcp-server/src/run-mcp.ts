@@ -21,7 +21,7 @@ Options
 
 Environment
   SANDKIT_TOKEN    http: the token, or several, separated by commas, one for each user (name:token)
-  SANDKIT_SECRET   http: signs ids of sandboxes, so that they are known after a restart and at other replicas
+  SANDKIT_SECRET   http: signs ids of sandboxes; default: made from the tokens
   LOG_LEVEL        debug, info, warn, error or silent: what is told on stderr; default: http info, stdio warn
 
 Exit codes: 0 ended in order, 1 failed, 2 wrong usage or config.

@@ -59,7 +59,7 @@ describe("read_file and write_file", () => {
   it("says of an image that is too large what to do", async () => {
     await server.call("exec", { command: `(echo ${png} | base64 -d; head -c 10000 /dev/zero) > large` });
     const result = await server.call("read_file", { path: "large" });
-    expect(result.content).toHaveLength(1);
+    expect(result.content).toMatchObject([{ type: "text" }, { type: "resource_link", name: "large", size: 10_070 }]);
     expect(textOf(result)).toMatch(/above the 5\.00 kB that are shown: make it smaller/);
   });
 
@@ -84,8 +84,16 @@ describe("read_file and write_file", () => {
     const never = await server.call("write_file", { path: "twice", old_text: "z", content: "" });
     expect(textOf(never)).toMatch(/^INVALID: .*is not in twice/);
     const spaces = await server.call("write_file", { path: "twice", old_text: "x  =  1", content: "" });
-    expect(textOf(spaces)).toContain("differs only in white space");
+    expect(textOf(spaces)).toContain('it differs only in white space; line 1 is "x = 1"');
     expect(await read({ path: "twice" })).toContain("x = 1\ny\nx = 1");
+  });
+
+  it("edits a file of Windows in its own line ends", async () => {
+    await server.call("write_file", { path: "windows", content: "a = 1\r\nb = 2\r\nc = 3\r\n" });
+    await server.call("write_file", { path: "windows", old_text: "a = 1\nb = 2", content: "a = 5\nb = 6" });
+    expect(textOf(await server.call("exec", { command: "od -c windows | head -2" }))).toMatch(
+      /5 +\\r +\\n +b +=.*6 +\\r/s,
+    );
   });
 
   it("takes any name for a name", async () => {

@@ -85,7 +85,9 @@ describe("resources", () => {
   });
 
   it("are the logs of runs that outlast their call, while they write and after", async () => {
-    const first = await exec("echo one; echo bad >&2; while [ ! -e go ]; do sleep 0.05; done; seq 2000", { wait_s: 1 });
+    const first = await exec("echo one; echo bad >&2; while [ ! -e .go ]; do sleep 0.05; done; seq 2000", {
+      interactive: true,
+    });
     const log = (stream: string) => read(`run://${recordOf(first).process}/${stream}`);
     expect(first.content.at(-1)).toMatchObject({
       type: "resource_link",
@@ -93,7 +95,7 @@ describe("resources", () => {
     });
     expect(await log("stdout")).toMatchObject({ text: "one\n" });
     expect(await log("stderr")).toMatchObject({ text: "bad\n" });
-    await exec("touch go");
+    await exec("touch .go");
     await server.call("process", { process: recordOf(first).process, wait_s: 20 });
     expect(await log("stdout")).toMatchObject({ text: expect.stringMatching(/^one\n1\n2\n.*\n2000\n$/s) });
     expect(await log("output")).toMatchObject({ text: expect.stringMatching(/^one\nbad\n1\n/) });
@@ -102,13 +104,13 @@ describe("resources", () => {
   it("that are subscribed to are told to have changed, and no others", async () => {
     const told: string[] = [];
     server.client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void told.push(params.uri));
-    const first = await exec("while [ ! -e on ]; do sleep 0.05; done; echo news; echo x > left; echo y > other", {
+    const first = await exec("while [ ! -e .on ]; do sleep 0.05; done; echo news; echo x > left; echo y > other", {
       wait_s: 0,
     });
     const log = `run://${recordOf(first).process}/stdout`;
     for (const uri of [log, file("left"), file("written")]) await server.client.subscribeResource({ uri });
     await server.call("write_file", { path: "written", content: "x" });
-    await exec("touch on");
+    await exec("touch .on");
     await server.call("process", { process: recordOf(first).process, wait_s: 20 });
     expect(new Set(told)).toEqual(new Set([log, file("left"), file("written")]));
     for (const uri of [log, file("left"), file("written")]) await server.client.unsubscribeResource({ uri });
@@ -128,11 +130,11 @@ it("a client of the newer protocol listens for changes of the resources that it 
   const told: string[] = [];
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => void told.push(params.uri));
   const call = (name: string, input: Record<string, unknown>) => client.callTool({ name, arguments: input });
-  const first = await call("exec", { command: "while [ ! -e on ]; do sleep 0.05; done; echo news", wait_s: 1 });
+  const first = await call("exec", { command: "while [ ! -e .on ]; do sleep 0.05; done; echo news", wait_s: 1 });
   const { process: id } = recordOf(first) as { process: string };
   const wanted = `run://${id}/stdout`;
   await client.listen({ resourceSubscriptions: [wanted] });
-  await call("exec", { command: "touch on" });
+  await call("exec", { command: "touch .on" });
   await call("process", { process: id, wait_s: 20 });
   for (let n = 0; n < 100 && told.length === 0; n++) await sleep(50);
   expect(new Set(told)).toEqual(new Set([wanted]));

@@ -1,6 +1,9 @@
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { serveHttp } from "../src/http/listen.js";
 import { type Connection, connect, recordOf, textOf } from "./support/connect.js";
 import { connectWasm } from "./support/connect-wasm.js";
+import { localConfig } from "./support/local-config.js";
 
 type Result = Awaited<ReturnType<Connection["call"]>>;
 
@@ -24,17 +27,17 @@ describe("a run that has not ended when its call answers", () => {
   };
 
   it("goes on as a process: its output so far, then the rest and the end, each once", async () => {
-    const first = await exec("echo one; while [ ! -e go ]; do sleep 0.05; done; echo two; echo bad >&2; exit 3", {
-      wait_s: 0.4,
+    const first = await exec("echo one; while [ ! -e .go ]; do sleep 0.05; done; echo two; echo bad >&2; exit 3", {
+      wait_s: 1.5,
     });
     const id = processIn(first);
     expect(textOf(first)).toMatch(
-      new RegExp(`^Process ${id} is running since .*; its time limit is 30 s\\. .*tool process\\.\n\none`),
+      new RegExp(`^Process ${id} has been running for .*; its time limit is 30 s\\. .*tool process\\.\n\none`),
     );
     expect(recordOf(first)).toMatchObject({ running: true, cursor: 4, bytes: { stdout: 4, stderr: 0 } });
     expect(first.isError).toBeFalsy();
     expect(textOf(await go(id, { wait_s: 0 }))).toContain("(no output so far)");
-    await exec("touch go");
+    await exec("touch .go");
     const last = await go(id, { wait_s: 20 });
     expect(textOf(last)).toMatch(
       new RegExp(`^Process ${id}: Exited with code 3 after .*\n\n\\[stdout\\]\ntwo\n\\[stderr\\]\nbad$`),
@@ -53,7 +56,9 @@ describe("a run that has not ended when its call answers", () => {
       wait_s: 0,
     });
     const id = processIn(started);
-    expect(textOf(await go(id, { input: "Ada\n" }))).toMatch(/is running since .*write to its stdin.*\n\nhello Ada$/s);
+    expect(textOf(await go(id, { input: "Ada\n" }))).toMatch(
+      /has been running for .*write to its stdin.*\n\nhello Ada$/s,
+    );
     const closed = await go(id, { action: "write", input: "left\u0004", wait_s: 20 });
     expect(textOf(closed)).toMatch(/Exited with code 0.*\n\nleft$/s);
     expect(textOf(await go(id, { input: "late" }))).toContain("Exited with code 0");
@@ -62,6 +67,13 @@ describe("a run that has not ended when its call answers", () => {
     });
     await until(processIn(waiting), /ready/);
     expect(textOf(await go(processIn(waiting), { input: "\u0003" }))).toMatch(/Exited with code 4.*\n\ncaught/s);
+  });
+
+  it("is not waited for when it does not read", async () => {
+    const id = processIn(await exec("echo up; sleep 60", { interactive: true }));
+    const result = await go(id, { input: "x".repeat(2_000_000), wait_s: 0.5 });
+    expect(textOf(result)).toMatch(/has been running for/);
+    expect(textOf(await go(id, { action: "stop" }))).toMatch(/Cancelled after/);
   });
 
   it("is told that it takes no input, with the other ways", async () => {
@@ -89,7 +101,8 @@ describe("a run that has not ended when its call answers", () => {
     expect(busy.isError).toBe(true);
     expect(textOf(busy)).toMatch(/^RATE_LIMITED: busy: 3 runs of yours are under way.*retry in \d s, or stop one.*p-/);
     expect(busy._meta?.["sandkit/error"]).toMatchObject({ retryable: true, retryAfterMs: expect.any(Number) });
-    expect(textOf(await server.call("list_sandboxes"))).toContain("running");
+    let listed = "";
+    while (!listed.includes(`, running ${ids.join(", ")}`)) listed = textOf(await server.call("list_sandboxes"));
     await Promise.all(ids.map((id) => go(id, { action: "stop" })));
     expect(textOf(await exec("echo room"))).toContain("room");
   });
@@ -119,13 +132,57 @@ describe("a run that has not ended when its call answers", () => {
 it("a fresh sandbox of a run that goes on is told as soon as there is one, and lives when the run is stopped", async () => {
   await using server = await connect({}, "fresh");
   const first = await server.call("exec", { command: "echo kept > file; echo written; sleep 60", wait_s: 1 });
-  let read = first;
-  while (!textOf(read).includes("written")) read = await server.call("process", { process: processIn(first) });
-  expect(textOf(read)).toMatch(/ Sandbox: \S+ \(pass it/);
+  let said = textOf(first);
+  while (!said.includes("written")) said += textOf(await server.call("process", { process: processIn(first) }));
+  expect(said.match(/ Sandbox: \S+ \(pass it/g)).toHaveLength(1);
   const stopped = await server.call("process", { process: processIn(first), action: "stop" });
   const sandbox = String(recordOf(stopped).sandbox);
   expect(textOf(stopped)).toContain(`Sandbox: ${sandbox}`);
   expect(textOf(await server.call("exec", { command: "cat file", sandbox_id: sandbox }))).toContain("kept");
+});
+
+it("over HTTP a run outlives the request that began it, and is its user's alone, in both eras", async () => {
+  await using folder = await localConfig({ maxRuns: 1 });
+  const { config, path: configPath } = await folder.load();
+  const server = await serveHttp({ config, configPath, token: ["alice-secret", "bob-secret"] });
+  const connectAs = async (token: string, mode: "auto" | "legacy") => {
+    const client = new ModernClient({ name: mode, version: "1" }, { versionNegotiation: { mode } });
+    const requestInit = { headers: { Authorization: `Bearer ${token}-secret` } };
+    await client.connect(new ModernHttp(new URL(server.url), { requestInit }));
+    const call = async (name: string, input: Record<string, unknown>) =>
+      (await client.callTool({ name, arguments: input })) as Result;
+    return Object.assign(call, { read: (uri: string) => client.readResource({ uri }) });
+  };
+  try {
+    const [alice, aliceToo, bob] = [
+      await connectAs("alice", "auto"),
+      await connectAs("alice", "legacy"),
+      await connectAs("bob", "auto"),
+    ];
+    for (const [begin, goOn] of [
+      [alice, aliceToo],
+      [aliceToo, alice],
+    ] as const) {
+      const first = await begin("exec", { command: "echo begun; sleep 60", wait_s: 1 });
+      const id = processIn(first);
+      expect(textOf(await bob("process", { process: id }))).toMatch(
+        /^NOT_FOUND: there is no process .* \(none is known\)/,
+      );
+      expect(textOf(await bob("process", { action: "list" }))).toBe("No run is under way.");
+      expect(textOf(await bob("exec", { command: "echo free" }))).toContain("free");
+      expect(textOf(await goOn("exec", { command: "true" }))).toMatch(/^RATE_LIMITED: busy: 1 runs? of yours/);
+      let read = first;
+      while (!textOf(read).includes("begun")) read = await goOn("process", { process: id, cursor: 0, wait_s: 0.2 });
+      const log = `run://${id}/stdout`;
+      expect(await goOn.read(log)).toMatchObject({ contents: [{ text: "begun\n" }] });
+      await expect(bob.read(log)).rejects.toThrow(/NOT_FOUND: there is no process/);
+      await expect(bob.read(`sandbox://${recordOf(read).sandbox}/x`)).rejects.toThrow(/NOT_FOUND: there is no sandbox/);
+      const stopped = await goOn("process", { process: id, action: "stop" });
+      expect(textOf(stopped)).toMatch(/^Process p-\w+: Cancelled after /);
+    }
+  } finally {
+    await server.close();
+  }
 });
 
 describe("cells", () => {
@@ -142,7 +199,7 @@ describe("cells", () => {
       wait_s: 4,
     });
     const next = await run("'mine'", { wait_s: 0.2 });
-    expect(textOf(next)).toMatch(new RegExp(`waits for its turn since .*, behind ${processIn(slow)}\\.`));
+    expect(textOf(next)).toMatch(new RegExp(`has waited .* for its turn, behind ${processIn(slow)}\\.`));
     const js = await run("6 * 7", { language: "javascript" });
     expect(textOf(js)).toContain("42");
     const stopped = await server.call("process", { process: processIn(slow), action: "stop" });

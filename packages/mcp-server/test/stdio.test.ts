@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client as ModernClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
@@ -123,6 +125,24 @@ describe("the wire", () => {
     await server.call(2, "exec", { command: "echo direct > /proc/$PPID/fd/1 || true" });
     await server.ask(3, "tools/list");
     expect(server.messages().map(({ id }) => id)).toEqual([0, 1, 2, 3]);
+  });
+
+  it("carries nothing that packages write to stdout", async () => {
+    const loud = join(folder.folder, "node_modules", "loud-provider");
+    await mkdir(loud);
+    const source = [
+      'console.log("a banner");',
+      'process.stdout.write("part of a line");',
+      'export * from "../local-provider/index.js";',
+      "process.stdout.write(new TextEncoder().encode('bytes\\n'));",
+    ];
+    await writeFile(join(loud, "index.mjs"), source.join("\n"));
+    await writeFile(join(loud, "package.json"), JSON.stringify({ name: "loud-provider", exports: "./index.mjs" }));
+    await using server = start("--provider", "loud-provider");
+    await server.initialize();
+    expect(await server.call(1, "exec", { command: "echo fine" })).toContain("fine");
+    expect(server.messages().map(({ id }) => id)).toEqual([0, 1]);
+    expect(server.stderr).toMatch(/a banner\npart of a linebytes/);
   });
 
   it("survives lines that are no messages", async () => {

@@ -3,7 +3,7 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, it } from "vitest";
 import { configSchema } from "../src/config.js";
 import { surfaceOf } from "../src/surface.js";
-import { connect } from "./support/connect.js";
+import { connect, textOf } from "./support/connect.js";
 import { RawServer } from "./support/spawn-server.js";
 
 it("costs at most 1,200 tokens of a model's context, everything included", async () => {
@@ -21,6 +21,14 @@ it("offers the languages of the provider", async () => {
   const { tools } = await server.client.listTools();
   const language = tools.find(({ name }) => name === "run_code")?.inputSchema.properties?.language;
   expect(language).toEqual({ type: "string", enum: ["shell"] });
+});
+
+it("lets calls name packages unless the config says no", async () => {
+  await using server = await connect({ packagesFromCalls: false });
+  const { tools } = await server.client.listTools();
+  for (const { inputSchema } of tools) expect(inputSchema.properties).not.toHaveProperty("packages");
+  const refused = await server.call("create_sandbox", { packages: ["one"] });
+  expect(textOf(refused)).toMatch(/^INVALID: create_sandbox: .*"packages".*Its parameters: template\./);
 });
 
 it("says what a provider with programs but no shell can do", () => {

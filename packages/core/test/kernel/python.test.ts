@@ -154,6 +154,11 @@ for (const { name, env, there } of drivers) {
       },
     );
 
+    it.skipIf(!imports("plotly, kaleido"))("draws figures of plotly where kaleido is there", async () => {
+      const { outputs } = await kernel.run("import plotly.graph_objects as go\ngo.Figure(data=go.Bar(y=[1]))");
+      expect(outputs[0]).toMatchObject({ "image/png": expect.stringMatching(/^iVBOR/) });
+    });
+
     it("outlives what makes a cell's end odd", async () => {
       expect(await kernel.run("kept = 1\nclass C:\n  def __str__(self): 1/0\nraise SystemExit(C())")).toMatchObject({
         exitCode: 1,

@@ -5,6 +5,7 @@ import {
   legacyStatelessFallback,
   type McpHandlerRequestOptions,
   type McpServerFactory,
+  ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import { report } from "../report.js";
 import { LegacySessions } from "./legacy-sessions.js";
@@ -24,9 +25,12 @@ export function bothEras(factory: McpServerFactory, maxRequestBodySize: number):
   const stateless = legacyStatelessFallback(factory, onerror, { maxRequestBodySize });
   const modern = createMcpHandler(factory, { legacy: "reject", onerror, maxRequestBodySize });
   const legacy = new LegacySessions({ factory, maxRequestBodySize, stateless });
-  const fetch = async (request: Request, options?: McpHandlerRequestOptions) => {
-    const isLegacy = await isLegacyRequest(request, undefined, { maxRequestBodySize });
-    return await (isLegacy ? legacy : modern).fetch(request, options);
+  const fetch = async (request: Request, options: McpHandlerRequestOptions = {}) => {
+    if (request.method !== "POST") return await legacy.fetch(request, options);
+    const parsedBody = parsed(await request.text());
+    if (parsedBody === undefined) return notJson();
+    const isLegacy = await isLegacyRequest(request, parsedBody);
+    return await (isLegacy ? legacy : modern).fetch(request, { ...options, parsedBody });
   };
   return {
     handle: toNodeHandler({ fetch }, { onerror, maxRequestBodySize }),
@@ -35,4 +39,19 @@ export function bothEras(factory: McpServerFactory, maxRequestBodySize: number):
       await Promise.all([modern.close(), legacy.close()]);
     },
   };
+}
+
+/** Read once, for all who look at it; undefined when it is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function notJson(): Response {
+  const error = { code: ProtocolErrorCode.ParseError, message: "the body is no JSON: send one JSON-RPC message" };
+  return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 400 });
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { log } from "../observability/log.js";
 import type { Principal } from "../principal.js";
 import type { OAuthResource } from "./oauth-resource.js";
 import { RateLimit } from "./rate-limit.js";
@@ -46,9 +47,16 @@ export class Gate {
     } catch (error) {
       // Who has a good token is let in whatever others at the same address do.
       const guessed = error instanceof Refusal && error.status === 401 && token !== undefined;
-      const waitSeconds = guessed ? this.#guesses.take(request.socket.remoteAddress ?? "") : 0;
-      throw waitSeconds > 0 ? tooMany("too many wrong tokens", waitSeconds) : error;
+      throw guessed ? this.#afterGuess(error, request) : error;
     }
+  }
+
+  #afterGuess(refusal: Refusal, { socket }: IncomingMessage): Refusal {
+    const address = socket.remoteAddress ?? "";
+    const waitSeconds = this.#guesses.take(address);
+    if (waitSeconds > 0) return tooMany("too many wrong tokens", waitSeconds);
+    log.warn("a wrong token was refused", { address });
+    return refusal;
   }
 
   #unknown(): Refusal {

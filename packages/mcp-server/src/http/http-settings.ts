@@ -57,5 +57,4 @@ export const httpSettings = z.strictObject({
   oauth: oauth.meta({ description: "Accept access tokens of this authorization server (OAuth 2.1)." }).optional(),
 });
 
-export type HttpSettings = z.infer<typeof httpSettings>;
 export type OAuthSettings = z.infer<typeof oauth>;

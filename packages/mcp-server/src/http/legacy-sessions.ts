@@ -40,31 +40,31 @@ export class LegacySessions {
     this.#options = options;
   }
 
-  readonly fetch = async (request: Request, options?: McpHandlerRequestOptions): Promise<Response> => {
+  /** @param options With the body of a POST, parsed. */
+  readonly fetch = async (request: Request, options: McpHandlerRequestOptions): Promise<Response> => {
     const id = request.headers.get("mcp-session-id");
-    const body = request.method === "POST" ? parsed(await request.clone().text()) : undefined;
+    const body = options.parsedBody;
     const session = id === null ? undefined : this.#sessions.get(id);
-    if (id !== null && session !== undefined && session.clientId === options?.authInfo?.clientId) {
+    if (id !== null && session !== undefined && session.clientId === options.authInfo?.clientId) {
       this.#touch(id, session);
-      return await this.#serve(session, request, body, options);
+      return await this.#serve(session, request, options);
     }
     if (id !== null && this.#ended.has(id)) return sessionEnded();
     if (id !== null || !isInitializeRequest(body)) return await this.#options.stateless(request, options);
-    return await this.#serve(await this.#open(request, options), request, body, options);
+    return await this.#serve(await this.#open(request, options), request, options);
   };
 
   async close(): Promise<void> {
     await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
   }
 
-  async #open(request: Request, options: McpHandlerRequestOptions | undefined): Promise<Session> {
+  async #open(request: Request, { authInfo }: McpHandlerRequestOptions): Promise<Session> {
     const { factory, maxRequestBodySize } = this.#options;
-    const authInfo = options?.authInfo;
     const server = await factory({ era: "legacy", ...(authInfo && { authInfo }), requestInfo: request });
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       maxRequestBodySize,
-      onsessioninitialized: (id) => this.#touch(id, session),
+      onsessioninitialized: (id) => this.#add(id, session),
       onsessionclosed: (id) => this.#end(id),
     });
     const session: Session = { transport, clientId: authInfo?.clientId };
@@ -80,7 +80,8 @@ export class LegacySessions {
   }
 
   /** A client that goes away before the answer has cancelled: there is nothing it could resume from. */
-  async #serve(session: Session, request: Request, body: unknown, options?: McpHandlerRequestOptions) {
+  async #serve(session: Session, request: Request, options: McpHandlerRequestOptions) {
+    const body = options.parsedBody;
     if (isJSONRPCRequest(body)) {
       const params = { requestId: body.id, reason: "the client went away" };
       request.signal.addEventListener("abort", () =>
@@ -93,6 +94,10 @@ export class LegacySessions {
   #touch(id: string, session: Session): void {
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
+  }
+
+  #add(id: string, session: Session): void {
+    this.#sessions.set(id, session);
     const own = [...this.#sessions].filter(([, { clientId }]) => clientId === session.clientId);
     const [oldest] = own;
     // Not closed: its calls under way are still answered.
@@ -103,13 +108,4 @@ export class LegacySessions {
 function sessionEnded(): Response {
   const error = { code: -32001, message: "this session was ended: begin a new one with initialize" };
   return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not ours to answer: the transport refuses it in the words of the protocol.
-    return undefined;
-  }
 }

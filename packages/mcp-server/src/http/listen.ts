@@ -35,8 +35,8 @@ export interface ServeHttpOptions {
    */
   readonly token?: string | readonly string[] | undefined;
   /**
-   * Signs the ids of sandboxes, so that they are known after a restart and at another replica. Default: with tokens, made
-   * from them; with OAuth, a new one.
+   * Signs the ids of sandboxes, so that those of before a restart are known to have been. Default: with tokens, made from
+   * them; with OAuth, a new one.
    */
   readonly secret?: string | undefined;
   /** Names under which clients reach the server beside loopback ones. */

@@ -123,7 +123,7 @@ export class Service {
 }
 
 /** How the principal of a request reaches the factory of servers. */
-export function authOf(principal: Principal) {
+function authOf(principal: Principal) {
   return { token: "", clientId: principal.id, scopes: [], extra: { principal } };
 }
 

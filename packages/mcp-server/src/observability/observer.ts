@@ -89,9 +89,9 @@ export class Observer {
         span.fail(seen.code, seen.message);
       }
       span.set(spanAttributes(seen));
-      const { outcome, code, sandbox, process: run, reason, exitCode } = seen;
       const ms = Math.round(seconds * 1000);
-      log.info("call", { tool, principal: principal.id, outcome, code, sandbox, process: run, reason, exitCode, ms });
+      const { message: _, ...told } = seen;
+      log.info("call", { tool, principal: principal.id, ...told, ms, traceId: span.traceId });
       return result;
     });
   }

@@ -16,11 +16,13 @@ export interface TracedOptions {
 
 /** What can be told of work under way; nothing happens where nobody collects. */
 export interface Traced {
+  /** By which what is told elsewhere is found again. */
+  readonly traceId: string | undefined;
   set(attributes: Attributes): void;
   fail(type: string, message?: string): void;
 }
 
-const untraced: Traced = { set: () => undefined, fail: () => undefined };
+const untraced: Traced = { traceId: undefined, set: () => undefined, fail: () => undefined };
 
 /** Does the work within a span of its own, a child of the caller's. */
 export async function traced<Result>(
@@ -50,6 +52,7 @@ export async function traced<Result>(
 
 function tracedBy(span: Span, error: number): Traced {
   return {
+    traceId: span.spanContext().traceId,
     set: (attributes) => void span.setAttributes(attributes),
     fail(type, message) {
       span.setAttribute("error.type", type);

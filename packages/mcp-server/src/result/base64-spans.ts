@@ -2,8 +2,8 @@
 const minChars = 1_024;
 /** Different characters that make it base64 and not a sequence of letters, such as a genome. */
 const minAlphabet = 40;
-/** Shortest line of base64 that is wrapped. */
-const minLine = 40;
+/** Lengths at which programs wrap base64; other lines of one length are lists of keys and hashes. */
+const wrappedLengths: readonly number[] = [60, 64, 72, 76];
 
 const codes = new Set([..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"].map(codeOf));
 
@@ -28,10 +28,10 @@ export function base64Spans(text: string): Span[] {
     const end = newline > start && text[newline - 1] === "\r" ? newline - 1 : newline < 0 ? next : newline;
     const length = end - start;
     const whole = length > 0 && length < minChars && runEnd(text, start) === end;
-    if (wrapped && whole && length === wrapped.line) wrapped = { ...wrapped, end };
+    if (wrapped && whole && length === wrapped.line && text[end - 1] !== "=") wrapped = { ...wrapped, end };
     else {
-      finish(wrapped && whole && length < wrapped.line ? { start, end } : undefined);
-      if (whole && length >= minLine) wrapped = { start, end, line: length };
+      finish(wrapped && whole && length <= wrapped.line ? { start, end } : undefined);
+      if (whole && wrappedLengths.includes(length) && text[end - 1] !== "=") wrapped = { start, end, line: length };
       if (length >= minChars) spans.push(...spansWithin(text, start, end));
     }
     start = next;

@@ -12,8 +12,11 @@ const extensions: Readonly<Record<string, string>> = {
   "application/zip": "zip",
 };
 
-/** The text with its long base64 parts as attachments: no model can read them, and each costs thousands of tokens. */
-export function withoutBlobs(text: string, attachments: Attachments): string {
+/**
+ * The text with its long base64 parts as attachments: no model can read them, and each costs thousands of tokens.
+ * @param incomplete True when part of the text was given up, maybe in the midst of such a part.
+ */
+export function withoutBlobs(text: string, attachments: Attachments, incomplete = false): string {
   let shown = "";
   let from = 0;
   for (const { start, end } of base64Spans(text)) {
@@ -22,7 +25,7 @@ export function withoutBlobs(text: string, attachments: Attachments): string {
     );
     const data = Buffer.from(text.slice(start, end), "base64");
     const type = head?.[1] ?? imageTypeOf(data) ?? signatureOf(data);
-    const what = type === undefined ? "base64" : `base64 of ${type}`;
+    const what = `${incomplete ? "maybe a part of " : ""}base64${type === undefined ? "" : ` of ${type}`}`;
     shown += text.slice(from, start - (head?.[0].length ?? 0));
     shown += attachments.add("data", extensions[type ?? ""] ?? "bin", data, what);
     from = end;

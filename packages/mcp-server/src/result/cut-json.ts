@@ -6,8 +6,10 @@ interface Limits {
   readonly depth: number;
 }
 
-/** Integers that a double does not hold would come out changed. */
-const longNumber = /\d{16}/;
+/** Lists and objects within each other that are shown, however little they take. */
+const maxDepth = 50;
+/** Numbers of more digits than a double holds: they would come out changed. */
+const longNumber = /(?<=[[,:\s])-?(?:\d{16,}|\d+\.\d{18,})(?=[\s,\]}eE])/;
 
 /**
  * JSON in fewer characters that is still JSON: lists keep their beginning and end, texts their beginning, and each says
@@ -18,7 +20,7 @@ export function cutJson(text: string, maxChars: number): string | undefined {
   if (value === undefined) return undefined;
   const indent = /^[[{]\r?\n( +|\t)/.exec(text.trimStart())?.[1];
   const attempt = (level: number): string | undefined => {
-    const limits = { items: level, keys: 4 * level, characters: 20 * level, depth: 2 + level };
+    const limits = { items: level, keys: 4 * level, characters: 20 * level, depth: Math.min(2 + level, maxDepth) };
     const json = JSON.stringify(shortened(value, limits), undefined, indent);
     return json.length <= maxChars ? json : undefined;
   };
@@ -47,8 +49,13 @@ function largest(attempt: (level: number) => string | undefined, top: number): s
   return best;
 }
 
+/** Whether a text begins as JSON does. */
+export function looksLikeJson(text: string): boolean {
+  return /^\s*[[{]/.test(text);
+}
+
 function parsed(text: string): object | undefined {
-  if (!/^\s*[[{]/.test(text) || longNumber.test(text)) return undefined;
+  if (!looksLikeJson(text) || longNumber.test(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { CellResult, MimeBundle } from "@sandkit/core";
 import type { Attachments } from "./attachments.js";
+import { withoutBlobs } from "./blobs.js";
 import type { ImageTray, ImageType } from "./images.js";
 import { describePlotly, plotlyType } from "./plotly.js";
 import { terminalText } from "./terminal-text.js";
@@ -52,9 +53,9 @@ function showBundle(bundle: MimeBundle, images: ImageTray, attachments: Attachme
   }
   for (const type of textTypes) {
     const text = bundle[type];
-    if (typeof text === "string") return terminalText(text);
+    if (typeof text === "string") return withoutBlobs(terminalText(text), attachments);
   }
-  return JSON.stringify(bundle);
+  return withoutBlobs(JSON.stringify(bundle), attachments);
 }
 
 function showImage(data: string, type: ImageType, images: ImageTray, attachments: Attachments): string | undefined {

@@ -42,11 +42,12 @@ export function runningResult(run: LiveRun, page: LogPage, context: RunningConte
 function stateOf(run: LiveRun, ahead: readonly LiveRun[]): string {
   const since = duration(run.elapsedMs);
   if (run.stopped) return `Process ${run.id} was asked to stop and has not ended yet.`;
-  if (run.handle === undefined) return `Process ${run.id} waits for its sandbox since ${since}.`;
+  if (run.handle === undefined) return `Process ${run.id} has waited ${since} for its sandbox.`;
+  if (run.installing) return `Process ${run.id} installs its packages first, for ${since} so far.`;
   if (ahead.length > 0) {
-    return `Process ${run.id} waits for its turn since ${since}, behind ${ahead.map(({ id }) => id).join(", ")}.`;
+    return `Process ${run.id} has waited ${since} for its turn, behind ${ahead.map(({ id }) => id).join(", ")}.`;
   }
-  return `Process ${run.id} is running since ${since}; its time limit is ${run.work.timeoutSeconds} s.`;
+  return `Process ${run.id} has been running for ${since}; its time limit is ${run.work.timeoutSeconds} s.`;
 }
 
 function nextSteps(run: LiveRun): string {

@@ -2,13 +2,19 @@ import type { Captured, CellResult, ExecResult } from "@sandkit/core";
 import type { Config } from "../config.js";
 import type { LogPage } from "../runs/run-log.js";
 import { type Attachment, Attachments } from "./attachments.js";
+import { base64Spans } from "./base64-spans.js";
 import { withoutBlobs } from "./blobs.js";
+import { looksLikeJson } from "./cut-json.js";
 import { displaySections } from "./displays.js";
 import { ImageTray } from "./images.js";
 import { isBinary, terminalText } from "./terminal-text.js";
-import { joinSections, type Section, size } from "./text.js";
+import { ends, joinSections, type Section, size } from "./text.js";
 
 const streams = ["stdout", "stderr"] as const;
+/** Text beyond so many characters is not looked at as a whole. */
+const maxWorkedOn = 256 * 1024;
+/** JSON must be seen whole to be cut. */
+const maxJson = 2 * 1024 * 1024;
 type Stream = (typeof streams)[number];
 
 /** What a model sees of a run's output, within the limits of the config. */
@@ -72,16 +78,29 @@ function pageSections(page: LogPage, attachments: Attachments): Section[] {
   ];
 }
 
+/** The text, or of one that is far too long its beginning and its end: others wait while it is worked on. */
+function forShowing(text: string): { readonly text: string; readonly whole: boolean } {
+  if (text.length <= maxWorkedOn || (looksLikeJson(text) && text.length <= maxJson)) return { text, whole: true };
+  const half = maxWorkedOn / 2;
+  const borders = [half, text.length - half];
+  // One long piece of base64 becomes a file, which must be whole.
+  if (borders.some((at) => base64Spans(text.slice(at - 2_048, at + 2_048)).length > 0)) return { text, whole: true };
+  const { head, tail } = ends(text, maxWorkedOn);
+  const gap = `\n[... ${text.length - head.length - tail.length} characters left out ...]\n`;
+  return { text: head + gap + tail, whole: false };
+}
+
 /** A stream as a section; none when nothing was written. */
 function streamSection(label: Stream, stream: Omit<Captured, "bytes">, attachments: Attachments): Section[] {
-  const { text, totalBytes, truncated } = stream;
+  const { text, whole } = forShowing(stream.text);
+  const { totalBytes, truncated } = stream;
   if (totalBytes === 0) return [];
   if (isBinary(text)) return [{ label, text: `(binary, ${size(totalBytes)})`, totalBytes, hidden: true }];
   return [
     {
       label,
-      text: withoutBlobs(terminalText(text), attachments),
-      totalBytes: truncated ? totalBytes : undefined,
+      text: withoutBlobs(terminalText(text), attachments, truncated),
+      totalBytes: truncated || !whole ? totalBytes : undefined,
       remedy: "see the end",
     },
   ];

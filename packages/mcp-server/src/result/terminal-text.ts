@@ -5,11 +5,14 @@ const pattern = (source: string) => new RegExp(source, "g");
 const strings = pattern(`${esc}[\\]PX^_][^${bell}${esc}]*(?:${bell}|${esc}\\\\|$)`);
 const sequences = pattern(`(?:${esc}\\[|${csi})[0-?]*[ -/]*[@-~]`);
 const escapes = pattern(`${esc}[ -/]*[0-~]?`);
-// A line is taken back and written again: what a progress bar of several lines does.
-const upAndClear = pattern(`\\n?${esc}\\[\\d*A(?:\\r|${esc}\\[2?K)*`);
 const clearLine = pattern(`${esc}\\[[012]?K`);
+// The cursor goes up: what a progress bar of several lines does before it is drawn again.
+const moves = new RegExp(`(\\n|${esc}\\[\\d*[AF])`);
+/** Stands for "the rest of the line is gone"; texts have lost their own by then. */
+const cleared = "\0";
+
 /** What text does not have: replaced bytes, and control codes that move no cursor. */
-const odds = /(?![\t\n\v\f\r])[\ufffd\p{Cc}]/gu;
+const odds = new RegExp(`(?![\\t\\n\\v\\f\\r\\b${esc}])[\\ufffd\\p{Cc}]`, "gu");
 /** Control codes but tab and newline. */
 const invisible = /(?![\t\n])\p{Cc}/gu;
 
@@ -18,26 +21,42 @@ const invisible = /(?![\t\n])\p{Cc}/gu;
  * and again (a progress bar) the last state stands.
  */
 export function terminalText(text: string): string {
-  const plain = text
+  if (text.search(invisible) < 0) return text;
+  const moved = text
+    .replaceAll(cleared, "")
     .replaceAll("\r\n", "\n")
     .replaceAll(strings, "")
-    .replaceAll(upAndClear, "\r")
-    .replaceAll(clearLine, "")
-    .replaceAll(sequences, "")
-    .replaceAll(escapes, "");
-  const lines = plain.includes("\r") || plain.includes("\b") ? plain.split("\n").map(lastState).join("\n") : plain;
-  return lines.replaceAll(invisible, "");
+    .replaceAll(clearLine, cleared);
+  const plain = linesOf(moved)
+    .map((line) => lastState(line.replaceAll(sequences, "").replaceAll(escapes, "")))
+    .join("\n");
+  return plain.replaceAll(invisible, "");
 }
 
-/** A line after its carriage returns and backspaces. */
+/** The lines of a text; one that the cursor comes back to goes on after a carriage return. */
+function linesOf(text: string): string[] {
+  if (!text.includes(esc)) return text.split("\n");
+  const lines = [""];
+  let row = 0;
+  // A pattern with a group: every second part is a move.
+  for (const [index, part] of text.split(moves).entries()) {
+    if (index % 2 === 0) lines[row] = lines[row] && part ? `${lines[row]}\r${part}` : `${lines[row]}${part}`;
+    else if (part === "\n") {
+      row += 1;
+      lines[row] ??= "";
+    } else row = Math.max(0, row - (Number.parseInt(part.slice(2), 10) || 1));
+  }
+  return lines;
+}
+
+/** A line after its carriage returns, backspaces and erasures. */
 function lastState(line: string): string {
-  const states = line.split("\r");
-  if (states.length === 1 && !line.includes("\b")) return line;
+  if (!/[\r\b]/.test(line) && !line.includes(cleared)) return line;
   let shown = "";
   // The last states decide: each covers what it is long enough to cover.
-  for (const state of states.slice(-50)) {
-    const written = backspaced(state);
-    shown = written + shown.slice(written.length);
+  for (const state of line.split("\r").slice(-50)) {
+    const written = backspaced(state.replaceAll(cleared, ""));
+    shown = state.includes(cleared) ? written : written + shown.slice(written.length);
   }
   return shown.trimEnd();
 }

@@ -72,7 +72,8 @@ export function abridged(text: string, maxChars: number): string {
   return `${head} … ${tail}`;
 }
 
-function ends(text: string, budget: number): { head: string; tail: string } {
+/** The beginning and the end of a text within a number of characters together. */
+export function ends(text: string, budget: number): { head: string; tail: string } {
   const half = Math.floor(budget / 2);
   const head = text.slice(0, wholeCharacters(text, half));
   const tail = text.slice(wholeCharacters(text, text.length - half));

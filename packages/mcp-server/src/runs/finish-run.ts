@@ -4,6 +4,7 @@ import type { Config } from "../config.js";
 import { keepOutput, type ToKeep } from "../kept-output.js";
 import type { Run, RunEnd } from "../result/run-result.js";
 import { showOutput } from "../result/shown-output.js";
+import { isBinary } from "../result/terminal-text.js";
 
 /**
  * Runs something to its end; finds the files that it left unless the config says not to look, and keeps what is too
@@ -25,7 +26,7 @@ export async function finishRun<Ended extends RunEnd>(
 }
 
 function streamToKeep(stream: "stdout" | "stderr", captured: Captured): ToKeep {
-  const name = `${stream}.txt`;
+  const name = `${stream}.${isBinary(captured.text) ? "bin" : "txt"}`;
   if (!captured.truncated) return { label: `${stream} in full`, name, data: captured.bytes };
   // The text says where its middle is missing; whole bytes are exact.
   const data = Buffer.from(captured.text);

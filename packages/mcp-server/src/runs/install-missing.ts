@@ -2,8 +2,10 @@ import { type ExecResult, type Sandbox, SandboxError } from "@sandkit/core";
 
 /** What each sandbox was given, as it was asked for. */
 const installed = new WeakMap<Sandbox, Set<string>>();
+/** The latest installation of each, which the next one waits for. */
+const turns = new WeakMap<Sandbox, Promise<void>>();
 
-const pip = ["python3", "-m", "pip", "install", "--", ...[]] as const;
+const pip = ["python3", "-m", "pip", "install", "--"] as const;
 const env = {
   PIP_BREAK_SYSTEM_PACKAGES: "1",
   PIP_ROOT_USER_ACTION: "ignore",
@@ -27,14 +29,27 @@ export function markInstalled(sandbox: Sandbox, packages: readonly string[]): vo
 }
 
 /**
- * Installs packages of Python that a living sandbox was not given before.
+ * Installs packages of Python that a living sandbox was not given before, one installation after another.
  * @throws SandboxError `INVALID` or `UNAVAILABLE` with what pip says and what to do instead
  */
 export async function installMissing(
   sandbox: Sandbox,
   packages: readonly string[],
-  { timeoutMs, signal, onProgress }: InstallMissingOptions,
+  options: InstallMissingOptions,
 ): Promise<void> {
+  if (packages.length === 0) return;
+  const turn = (turns.get(sandbox) ?? Promise.resolve()).then(() => install(sandbox, packages, options));
+  turns.set(
+    sandbox,
+    // Each caller hears of its own failure.
+    turn.catch(() => undefined),
+  );
+  await turn;
+}
+
+async function install(sandbox: Sandbox, packages: readonly string[], options: InstallMissingOptions): Promise<void> {
+  const { timeoutMs, signal, onProgress } = options;
+  signal.throwIfAborted();
   const missing = packages.filter((name) => !installed.get(sandbox)?.has(name));
   if (missing.length === 0) return;
   onProgress?.(`installing ${missing.join(", ")}`);
@@ -44,18 +59,28 @@ export async function installMissing(
   markInstalled(sandbox, missing);
 }
 
-function failure(packages: readonly string[], result: ExecResult): SandboxError {
-  const lines = result.stdout.text.trim().split("\n");
+function failure(packages: readonly string[], { stdout, exitCode, reason }: ExecResult): SandboxError {
+  const said = reason === "exited" ? reasonIn(stdout.text) : reason;
+  const message = `packages ${packages.join(", ")} could not be installed, so nothing ran (pip: ${said}): `;
+  const details = { operation: "packages", retryable: false };
+  if (exitCode === 127 || stdout.text.includes("No module named pip")) {
+    return new SandboxError(
+      "UNAVAILABLE",
+      `${message}this sandbox has no Python with pip: use another template`,
+      details,
+    );
+  }
+  if (reason !== "exited" || /Retrying \(|NewConnectionError|without network/.test(stdout.text)) {
+    const next =
+      "correct its name or version; what only an index has cannot be fetched by a sandbox that lives already: name it in create_sandbox (packages) and pass that sandbox_id";
+    return new SandboxError("INVALID", message + next, details);
+  }
+  return new SandboxError("INVALID", `${message}correct its name or version, or do without it`, details);
+}
+
+/** What pip calls an error, else its last words. */
+function reasonIn(output: string): string {
+  const lines = output.trim().split("\n");
   const errors = lines.filter((line) => /^ERROR: |No module named pip/.test(line));
-  const said = (errors.length > 0 ? errors : lines.slice(-2)).join("; ").slice(-800) || "it said nothing";
-  const names = packages.join(", ");
-  const unreached = /Retrying|NewConnectionError|network|No module named pip|not reach/i.test(result.stdout.text);
-  const next = unreached
-    ? `a sandbox that lives already cannot fetch packages here: name them in create_sandbox (packages) and use that sandbox_id`
-    : "correct its name or version, or do without it";
-  return new SandboxError(
-    unreached ? "UNAVAILABLE" : "INVALID",
-    `packages ${names} could not be installed, so nothing ran (pip: ${said}): ${next}`,
-    { operation: "packages", retryable: false },
-  );
+  return (errors.length > 0 ? errors : lines.slice(-2)).join("; ").slice(-800) || "it said nothing";
 }

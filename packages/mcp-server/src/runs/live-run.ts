@@ -1,13 +1,20 @@
 import { randomBytes } from "node:crypto";
-import { deferred, type Sandbox, SandboxError, unlessAborted } from "@sandkit/core";
+import { deferred, type Sandbox, SandboxError } from "@sandkit/core";
 import type { Config } from "../config.js";
 import { traced } from "../observability/tracing.js";
 import type { Run } from "../result/run-result.js";
+import { terminalText } from "../result/terminal-text.js";
+import { abridged } from "../result/text.js";
 import type { Making, Sandboxes, Used } from "../sandboxes.js";
 import { finishRun } from "./finish-run.js";
 import { installMissing } from "./install-missing.js";
 import { RunLog } from "./run-log.js";
 import type { RunInput, Work } from "./work.js";
+
+/** What is held of the output as it came, in characters; the streams by themselves are kept up to the config's limit. */
+const maxLogChars = 1024 * 1024;
+/** How long a program must be silent for what it says to count as complete, in milliseconds. */
+const silentMs = 250;
 
 /** How a run came out: what it gave, or why it could not be run. */
 export type Outcome = { readonly used: Used<Run> } | { readonly error: unknown };
@@ -29,7 +36,6 @@ export class LiveRun {
   readonly id = `p-${randomBytes(6).toString("hex")}`;
   readonly work: Work;
   readonly log: RunLog;
-  readonly startedAt = new Date();
   readonly ended: Promise<Outcome>;
   /** Up to where the model has read. */
   cursor = 0;
@@ -43,17 +49,19 @@ export class LiveRun {
   #endedMs: number | undefined;
   #handle: string | undefined;
   readonly #input = deferred<RunInput>();
+  #begun = false;
   #stopped = false;
   readonly #startedMs = performance.now();
   readonly #options: LiveRunOptions;
   readonly #stop = new AbortController();
+  readonly #stopReason = new SandboxError("INVALID", "the run was stopped before it began");
   readonly #cancel = new AbortController();
 
   constructor(options: LiveRunOptions) {
     this.#options = options;
     this.work = options.work;
     this.notices = options.notices;
-    this.log = new RunLog(options.config.maxOutputBytes);
+    this.log = new RunLog(Math.min(options.config.maxOutputBytes, maxLogChars));
     const attributes = { "sandkit.language": options.work.queue ?? "command" };
     this.ended = traced("run", { attributes }, () => this.#run()).then(
       (used) => this.#settle({ used }),
@@ -75,15 +83,30 @@ export class LiveRun {
     return this.#outcome === undefined && this.work.interactive === true;
   }
 
-  /** The way to its stdin once it has started; undefined when it has ended before. */
-  async input(signal: AbortSignal): Promise<RunInput | undefined> {
-    const ended = this.ended.then(() => undefined);
-    return await unlessAborted(Promise.race([this.#input.promise, ended]), signal);
+  /** The way to its stdin once it has started; undefined when it has not in so many milliseconds, or has ended. */
+  async input(ms: number, signal: AbortSignal): Promise<RunInput | undefined> {
+    return await Promise.race([this.#input.promise, this.settles(ms, signal).then(() => undefined)]);
   }
 
   /** True when it was asked to stop. */
   get stopped(): boolean {
     return this.#stopped;
+  }
+
+  /** True when it was stopped before its work had begun. */
+  get neverBegan(): boolean {
+    return this.#outcome !== undefined && "error" in this.#outcome && this.#outcome.error === this.#stopReason;
+  }
+
+  /** True while packages are installed that its work needs. */
+  get installing(): boolean {
+    return this.#handle !== undefined && !this.#begun && this.work.packages.length > 0;
+  }
+
+  /** What it is at, in a line: the latest that it has written. Undefined before it has begun. */
+  get latest(): string | undefined {
+    if (!this.#begun) return undefined;
+    return abridged(terminalText(this.log.lastLine), 200) || "running";
   }
 
   /** Since it was asked for, in milliseconds. */
@@ -94,7 +117,7 @@ export class LiveRun {
   /** Ends what runs and keeps its sandbox. */
   stop(): void {
     this.#stopped = true;
-    this.#stop.abort(new SandboxError("DENIED", "the run was stopped by its caller", { retryable: false }));
+    this.#stop.abort(this.#stopReason);
   }
 
   /** Ends what runs because nobody will ask for it, and the sandbox if it was made for this call alone. */
@@ -121,7 +144,7 @@ export class LiveRun {
   }
 
   /** Waits for output after `cursor` and then for silence; at most for so many milliseconds, or until the end. */
-  async replies(cursor: number, silentMs: number, ms: number, signal: AbortSignal): Promise<void> {
+  async replies(cursor: number, ms: number, signal: AbortSignal): Promise<void> {
     const until = performance.now() + ms;
     for (let seen = -1; performance.now() < until && !signal.aborted && this.#outcome === undefined; ) {
       const now = this.log.end;
@@ -146,6 +169,7 @@ export class LiveRun {
   }
 
   async #work(sandbox: Sandbox) {
+    this.#begun = true;
     return await this.#options.work.run(sandbox, {
       signal: this.#signal,
       onOutput: (chunk) => {

@@ -26,6 +26,8 @@ export interface LogPage {
 export class RunLog {
   readonly #maxChars: number;
   #pieces: Piece[] = [];
+  /** Where the oldest piece is that is still there. */
+  #first = 0;
   #start = 0;
   #end = 0;
   readonly #bytes = { stdout: 0, stderr: 0 };
@@ -71,7 +73,7 @@ export class RunLog {
   read(cursor: number): LogPage {
     const page = { stdout: "", stderr: "" };
     let at = this.#start;
-    for (const { stream, text } of this.#pieces) {
+    for (const { stream, text } of this.#held()) {
       if (at + text.length > cursor) page[stream] += text.slice(Math.max(0, cursor - at));
       at += text.length;
     }
@@ -80,22 +82,30 @@ export class RunLog {
 
   /** All of one stream that is still there, or both in the order written. */
   text(stream: Stream | "output"): string {
-    const wanted = this.#pieces.filter((piece) => stream === "output" || piece.stream === stream);
+    const wanted = this.#held().filter((piece) => stream === "output" || piece.stream === stream);
     const gone = this.#start > 0 ? `[... ${this.#start} characters are gone ...]\n` : "";
     return gone + wanted.map(({ text }) => text).join("");
   }
 
+  #held(): readonly Piece[] {
+    return this.#pieces.slice(this.#first);
+  }
+
   #drop(): void {
-    const [oldest, ...rest] = this.#pieces;
+    const oldest = this.#pieces[this.#first];
     if (oldest === undefined) return;
     const excess = this.#end - this.#start - this.#maxChars;
-    if (oldest.text.length <= excess) {
-      this.#pieces = rest;
-      this.#start += oldest.text.length;
-    } else {
-      oldest.text = oldest.text.slice(excess);
-      this.#start += excess;
+    const dropped = Math.min(excess, oldest.text.length);
+    this.#start += dropped;
+    if (dropped < oldest.text.length) {
+      oldest.text = oldest.text.slice(dropped);
+      return;
     }
+    this.#first += 1;
+    // Moved together now and then: at every piece it would cost more than the output.
+    if (this.#first * 2 < this.#pieces.length) return;
+    this.#pieces = this.#pieces.slice(this.#first);
+    this.#first = 0;
   }
 }
 

@@ -40,7 +40,7 @@ export class Runs {
     const next = known.length === 0 ? "none is known" : `known are ${known.slice(-10).join(", ")}`;
     throw new SandboxError(
       "NOT_FOUND",
-      `there is no process ${JSON.stringify(id.slice(0, 100))} (${next}): copy the handle from the result that gave it; the latest ${maxEnded} that ended are kept`,
+      `there is no process ${JSON.stringify(id.slice(0, 100))} (${next}): copy the handle from the result that gave it; the latest ${maxEnded} that ended are kept, until the server ends`,
     );
   }
 
@@ -77,7 +77,7 @@ export class Runs {
     const seconds = Math.max(1, Math.min(maxRetrySeconds, Math.ceil(Math.min(...remaining))));
     throw new SandboxError(
       "RATE_LIMITED",
-      `busy: ${active.length} runs of yours are under way, which is the most (maxRuns of the config): retry in ${seconds} s, or stop one with process: ${active.map(({ id }) => id).join(", ")}`,
+      `busy: ${active.length === 1 ? "1 run of yours is" : `${active.length} runs of yours are`} under way, which is the most (maxRuns of the config): retry in ${seconds} s, or stop one with process: ${active.map(({ id }) => id).join(", ")}`,
       { retryAfterMs: seconds * 1000 },
     );
   }

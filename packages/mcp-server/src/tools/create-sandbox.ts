@@ -5,10 +5,10 @@ export const createSandbox = defineTool({
   name: "create_sandbox",
   description: ({ idleSeconds }) =>
     `Make another sandbox, apart from the others; pass its sandbox_id to the tools. ${idleSeconds === undefined ? "It lives until destroyed." : `It ends after ${idleSeconds} s without use.`}`,
-  input: () =>
+  input: (context) =>
     z.strictObject({
       template: z.string().min(1).optional(),
-      packages: packageNames("Python packages to have from the beginning"),
+      ...packageNames(context, "Python packages to have from the beginning"),
     }),
   annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: false, openWorldHint: openWorld }),
   async run(input, call) {

@@ -7,8 +7,8 @@ import { splitCommand } from "../split-command.js";
 import { startRun } from "./start-run.js";
 import { checkSize, defineTool, sandboxId, timeout, waitSeconds } from "./tool.js";
 
-/** How long a call waits for a program that takes input, where nothing else is asked for, in seconds. */
-const interactiveWaitSeconds = 2;
+/** How long a call waits for what a program that takes input says, where nothing else is asked for, in seconds. */
+const interactiveWaitSeconds = 10;
 
 export const exec = defineTool({
   name: "exec",
@@ -38,7 +38,7 @@ export const exec = defineTool({
     return await startRun(
       call,
       {
-        title: abridged(command, 80),
+        title: abridged(command.trim().replaceAll(/\s+/g, " "), 80),
         timeoutSeconds,
         interactive,
         sandboxId,

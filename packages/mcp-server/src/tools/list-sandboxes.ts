@@ -7,17 +7,19 @@ export const listSandboxes = defineTool({
   input: () => z.strictObject({}),
   annotations: () => ({ readOnlyHint: true, openWorldHint: false }),
   async run(_input, call) {
+    const running = call.runs.list().filter((run) => run.outcome === undefined);
     const sandboxes = (await call.sandboxes.list()).map(({ held, info }) => ({
       sandbox_id: held.handle,
       default: held.origin === "default",
       provider: info.ref.provider,
       state: info.state,
       created_at: info.createdAt.toISOString(),
+      processes: running.filter((run) => run.handle === held.handle).map(({ id }) => id),
       ...(info.expiresAt === undefined ? {} : { expires_at: info.expiresAt.toISOString() }),
     }));
     const lines = sandboxes.map(
       (sandbox) =>
-        `${sandbox.sandbox_id}${sandbox.default ? " (default)" : ""}: ${sandbox.provider}, ${sandbox.state}, since ${sandbox.created_at}`,
+        `${sandbox.sandbox_id}${sandbox.default ? " (default)" : ""}: ${sandbox.provider}, ${sandbox.state}, since ${sandbox.created_at}${sandbox.processes.length === 0 ? "" : `, running ${sandbox.processes.join(", ")}`}`,
     );
     const none = "No sandbox is alive. One is made by the first call that needs it.";
     return { content: [{ type: "text", text: lines.join("\n") || none }], structuredContent: { sandboxes } };

@@ -1,16 +1,20 @@
+import { SandboxError } from "@sandkit/core";
 import { z } from "zod";
+import { report } from "../report.js";
 import { invalid } from "../result/error-result.js";
 import { duration } from "../result/text.js";
 import type { LiveRun } from "../runs/live-run.js";
+import type { RunInput } from "../runs/work.js";
 import { answer } from "./start-run.js";
 import { checkSize, defineTool, type ToolCall, waitSeconds } from "./tool.js";
 
 /** How long a call waits where nothing is asked for, in seconds. */
 const usualWaitSeconds = 5;
-/** How long a program must be silent for its reply to count as complete, in milliseconds. */
-const silentMs = 250;
 /** How long a stop is waited for at least: a program may need its grace, in seconds. */
 const stopSeconds = 10;
+
+/** How long the start of a program is waited for at least, in milliseconds. */
+const startMs = 10_000;
 
 const endOfInput = "\u0004";
 const interrupt = "\u0003";
@@ -36,7 +40,7 @@ export const processTool = defineTool({
       throw invalid(`process: process is missing: pass the handle from the result that gave it, or action "list"`);
     }
     const run = call.runs.find(input.process);
-    call.progress.follow(() => run.log.lastLine || "running");
+    call.progress.follow(() => run.latest);
     const wait = (input.wait_s ?? usualWaitSeconds) * 1000;
     if (action === "write") await write(run, input.input, wait, call);
     else {
@@ -57,15 +61,25 @@ async function write(run: LiveRun, text: string | undefined, waitMs: number, cal
       `process: ${run.id} takes no input: its stdin is closed. Start the program by exec with interactive true, or pass stdin; stop ends this one`,
     );
   }
-  const input = await run.input(call.signal);
-  if (input === undefined) return;
+  const input = await run.input(Math.max(waitMs, startMs), call.signal);
+  if (run.outcome !== undefined) return;
+  if (input === undefined) {
+    throw new SandboxError("UNAVAILABLE", `${run.id} has not started yet, so nothing was written: write again later`);
+  }
   const before = run.log.end;
+  const written = feed(input, text);
+  written.catch((error) => report("input could not be written", error));
+  // A program that does not read holds up who writes: it has the input when it does.
+  await Promise.race([written, run.settles(waitMs, call.signal)]);
+  await run.replies(before, waitMs, call.signal);
+}
+
+async function feed(input: RunInput, text: string): Promise<void> {
   for (const part of text.split(keys)) {
     if (part === endOfInput) await input.end();
     else if (part === interrupt) await input.interrupt();
     else if (part !== "") await input.write(part);
   }
-  await run.replies(before, silentMs, waitMs, call.signal);
 }
 
 function list(call: ToolCall) {
@@ -78,7 +92,7 @@ function list(call: ToolCall) {
   }));
   const lines = processes.map(
     ({ process, running, durationMs, title }) =>
-      `${process}: ${running ? "running since" : "ended after"} ${duration(durationMs)}: ${title}`,
+      `${process}: ${running ? "running for" : "ended after"} ${duration(durationMs)}: ${title}`,
   );
   const none = "No run is under way.";
   return {

@@ -1,6 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { FileInfo, Sandbox } from "@sandkit/core";
 import { z } from "zod";
+import { linkTo } from "../resources/links.js";
 import { invalid } from "../result/error-result.js";
 import { ImageTray, imageTypeOf } from "../result/images.js";
 import { size } from "../result/text.js";
@@ -32,10 +33,10 @@ export const readFile = defineTool({
       throw invalid("read_file: sandbox_id is missing: pass the one that the run or write_file before it returned");
     }
     const range = { offset: input.offset ?? 1, limit: input.limit ?? Number.POSITIVE_INFINITY };
-    const used = await call.sandboxes.use(input.sandbox_id, call.making, async (sandbox) => {
+    const used = await call.sandboxes.use(input.sandbox_id, call.making, async (sandbox, handle) => {
       const info = await sandbox.files.stat(input.path);
       if (info.type === "directory") return [textBlock(await listing(sandbox, input.path))];
-      return await fileContent(sandbox, info, input.path, range, call);
+      return await fileContent({ sandbox, handle, info, path: input.path }, range, call);
     });
     return { content: used.result, _meta: { "sandkit/run": { sandbox: used.handle } } };
   },
@@ -62,14 +63,18 @@ function describeEntry(info: FileInfo): string {
   return `${name}  ${size(info.size)}`;
 }
 
-async function fileContent(
-  sandbox: Sandbox,
-  info: FileInfo,
-  path: string,
-  range: Range,
-  call: ToolCall,
-): Promise<Content> {
+interface Asked {
+  readonly sandbox: Sandbox;
+  readonly handle: string;
+  readonly info: FileInfo;
+  readonly path: string;
+}
+
+async function fileContent({ sandbox, handle, info, path }: Asked, range: Range, call: ToolCall): Promise<Content> {
   const { signal, config } = call;
+  // A client may hand on what a model cannot read.
+  const isInside = info.path.startsWith(`${sandbox.workdir}/`);
+  const link = () => (call.links && isInside ? [linkTo(handle, info)] : []);
   const start = await sandbox.files.read(path, { length: sniffedBytes, signal });
   const imageType = imageTypeOf(start);
   if (imageType !== undefined) {
@@ -77,12 +82,13 @@ async function fileContent(
     // One byte above the limit tells that it is too large without reading it all.
     const bytes = await sandbox.files.read(path, { length: config.maxImageBytes + 1, signal });
     const problem = tray.add(Buffer.from(bytes).toString("base64"), imageType);
-    return [textBlock(problem ?? `${path} (${imageType}, ${size(info.size)})`), ...tray.blocks];
+    const described = `${path} (${imageType}, ${size(info.size)})`;
+    return problem === undefined ? [textBlock(described), ...tray.blocks] : [textBlock(problem), ...link()];
   }
   const lines = start.includes(0)
     ? undefined
     : await readLines(await sandbox.files.readStream(path, { signal }), range, config.outputChars);
-  if (lines === undefined) return [textBlock(describeBinary(path, info, start))];
+  if (lines === undefined) return [textBlock(describeBinary(path, info, start)), ...link()];
   return [textBlock(`${path} ${lines.summary}\n${lines.text}`)];
 }
 

@@ -14,7 +14,7 @@ export const runCode = defineTool({
     z.strictObject({
       code: z.string(),
       language: z.enum(context.surface.languages).optional(),
-      packages: packageNames("Python packages to install first"),
+      ...packageNames(context, "Python packages to install first"),
       timeout: timeout(context),
       wait_s: waitSeconds(
         context,

@@ -107,11 +107,17 @@ export function timeout({ config }: ToolContext): z.ZodOptional<z.ZodNumber> {
     .optional();
 }
 
-/** Packages of Python by the names that pip knows. */
-export function packageNames(description: string): z.ZodOptional<z.ZodArray<z.ZodString>> {
+interface PackageNames {
+  readonly packages: z.ZodOptional<z.ZodArray<z.ZodString>>;
+}
+
+/** The `packages` of a tool, by the names that pip knows; none where the config lets calls name none. */
+export function packageNames({ config }: ToolContext, description: string): PackageNames {
+  // Without it every call has none, as with it where none are named.
+  if (!config.packagesFromCalls) return {} as PackageNames;
   // One that begins with a dash would be an option of pip.
   const name = z.string().regex(/^[A-Za-z0-9]/, "must be a name, with a version if need be: requests==2.*");
-  return z.array(name).max(50).meta({ description }).optional();
+  return { packages: z.array(name).max(50).meta({ description }).optional() };
 }
 
 /** The `wait_s` of every tool that may answer before what it waits for has ended, in seconds. */

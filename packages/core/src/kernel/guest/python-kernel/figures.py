@@ -1,6 +1,7 @@
 """Figures of matplotlib (and what draws with it, such as seaborn), plotly and Pillow."""
 
 import base64
+import importlib.util
 import io
 import json
 import os
@@ -71,6 +72,18 @@ def _figure_forms(figure):
 
 def _plotly_forms(figure):
     return {
+        **_plotly_picture(figure),
         "application/vnd.plotly.v1+json": json.loads(figure.to_json()),
         "text/html": figure.to_html(include_plotlyjs="cdn", full_html=False),
     }
+
+
+def _plotly_picture(figure):
+    """The figure drawn by kaleido, where that is installed and finds its browser."""
+    try:
+        if importlib.util.find_spec("kaleido") is None:
+            return {}
+        return {"image/png": base64.b64encode(figure.to_image(format="png")).decode()}
+    except Exception as error:
+        print(f"display: plotly could not draw the figure: {error}", file=sys.stderr)
+        return {}
