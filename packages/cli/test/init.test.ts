@@ -3,9 +3,10 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, wri
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { initCommand } from "../src/commands/init.js";
 import { main } from "../src/main.js";
 import { clientNames, clients } from "../src/setup/clients.js";
-import { serverEntry } from "../src/setup/server-entry.js";
+import { serverEntry, starts } from "../src/setup/server-entry.js";
 import { bin } from "./sandkit.js";
 
 let home: string;
@@ -250,6 +251,11 @@ it("lists the clients, which are here and which have the server", async () => {
   expect(stderr).toBe("next: sandkit init --client cursor\n");
   const asData = JSON.parse((await init("--json")).stdout);
   expect(asData.clients).toContainEqual(expect.objectContaining({ client: "cursor", configured: false }));
+});
+
+it("offers in its help what there is", () => {
+  expect(initCommand.options.client?.choices).toEqual(clientNames);
+  expect(initCommand.options.start?.choices).toEqual(starts);
 });
 
 it("starts npx as each system can, with the packages of other providers", () => {
