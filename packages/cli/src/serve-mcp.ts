@@ -2,9 +2,9 @@ import { runMcp } from "@sandkit/mcp-server";
 import type { Invocation } from "./command.js";
 import { UsageError } from "./usage-error.js";
 
-const transports = ["stdio", "http"];
+const transports = ["stdio", "http", "example"];
 
-/** `sandkit mcp`: checks what it was called with, then is `sandkit-mcp`. */
+/** `sandkit mcp`: checks what it was called with, then is `sandkit-mcp`, or a client that starts it. */
 export async function serveMcp({ values, positionals, args }: Invocation): Promise<number> {
   const [transport = "stdio"] = positionals;
   if (!transports.includes(transport)) {
@@ -17,10 +17,13 @@ export async function serveMcp({ values, positionals, args }: Invocation): Promi
     ]);
   }
   const httpOnly = ["port", "host", "allow-host"].find((name) => Object.hasOwn(values, name));
-  if (transport === "stdio" && httpOnly !== undefined) {
+  if (transport !== "http" && httpOnly !== undefined) {
     throw new UsageError(`option "--${httpOnly}" goes with http`, [
       { text: "listen", command: `sandkit mcp http --${httpOnly} …` },
     ]);
   }
-  return await runMcp(args.filter((argument) => argument !== "--no-color"));
+  const passed = args.filter((argument) => argument !== "--no-color");
+  if (transport !== "example") return await runMcp(passed);
+  const { showExample } = await import("./mcp-example/show-example.js");
+  return await showExample(passed.filter((argument) => argument !== "example"));
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { Config } from "./config.js";
 import { ConfigError, loadConfig } from "./load-config.js";
 import { levelOf, log, logLevels, setLogLevel } from "./observability/log.js";
 import { serveStdio } from "./stdio.js";
@@ -12,6 +13,7 @@ const help = `Usage: sandkit-mcp [stdio|http] [options]
 Options
   --config FILE      config file; default: SANDKIT_CONFIG, then sandkit/config.json in the user's config folder
   --provider NAME    wasm (default), docker, e2b, daytona or a package; also SANDKIT_PROVIDER
+  --deps PACKAGES    packages that every sandbox has, separated by commas, as pip names them; may be repeated
   --host HOST        http: address to bind, default 127.0.0.1; another needs SANDKIT_TOKEN
   --port N           http: default 3333; 0: any that is free
   --allow-host NAME  http: a further name by which clients reach the server; may be repeated
@@ -41,7 +43,8 @@ export async function runMcp(argv: readonly string[], env: NodeJS.ProcessEnv = p
     if (values.help) return print(help);
     if (values.version) return print(`${version}\n`);
     setLogLevel(logLevelOf(env.LOG_LEVEL, transport));
-    const { config, path } = await loadConfig({ configPath: values.config, provider: values.provider, env });
+    const { config: loaded, path } = await loadConfig({ configPath: values.config, provider: values.provider, env });
+    const config = withPackages(loaded, values.deps);
     if (transport === "stdio") {
       await serveStdio({ config, configPath: path });
       return 0;
@@ -80,6 +83,7 @@ function parse(argv: readonly string[]) {
       options: {
         config: { type: "string" },
         provider: { type: "string" },
+        deps: { type: "string", multiple: true },
         host: { type: "string" },
         port: { type: "string" },
         "allow-host": { type: "string", multiple: true },
@@ -98,6 +102,14 @@ function parse(argv: readonly string[]) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Beside those of the config. */
+function withPackages(config: Config, deps: readonly string[] = []): Config {
+  const packages = deps.flatMap((text) => text.split(/,(?![^[]*\])/)).map((name) => name.trim());
+  if (packages.includes("")) throw new UsageError("--deps needs names of packages, separated by commas");
+  if (packages.length === 0) return config;
+  return { ...config, defaults: { ...config.defaults, packages: [...(config.defaults.packages ?? []), ...packages] } };
 }
 
 function logLevelOf(name: string | undefined, transport: "stdio" | "http") {
