@@ -61,6 +61,7 @@ export class PlainBox {
     this.#processes.set(process.id, process);
     const forget = () => this.#processes.delete(process.id);
     process.gone.then(forget, forget);
+    if (this.#failure) process.abandon(this.#failure);
     return process;
   }
 

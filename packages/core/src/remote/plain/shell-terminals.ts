@@ -42,6 +42,10 @@ export class ShellTerminals implements GuestWay {
     const turns = isUrgent ? this.#urgentTurns : this.#turns;
     // While it waited, another may have come free.
     const shell = this.#kept() ?? (await turns.run(signal, async () => this.#kept() ?? this.#open(signal)));
+    if (this.#failure) {
+      shell.end().catch(() => undefined);
+      throw this.#failure;
+    }
     this.#busy.add(shell);
     return shell;
   }
