@@ -112,4 +112,4 @@ export { undone } from "./remote/undo.js";
 export { exitStatus } from "./result.js";
 export type { Command, Sandbox } from "./sandbox.js";
 export { fingerprintOf, type SessionFactory, SessionRegistry } from "./session-registry.js";
-export { Turns } from "./turns.js";
+export { Slots } from "./slots.js";
