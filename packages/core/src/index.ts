@@ -73,8 +73,8 @@ export type {
   RunOptions,
   SpawnProcessOptions,
 } from "./options.js";
-export { describeIssues } from "./options.js";
 export { ownerLabel, ownerState } from "./owner.js";
+export { parseOptions } from "./parse-options.js";
 export { PlainBox, type PlainBoxOptions } from "./plain/plain-box.js";
 export type { OutputSink, PlainEnding, PlainExec, PlainPlace, PlainStart } from "./plain/plain-place.js";
 export { ProgramMarks } from "./plain/program-marks.js";
@@ -88,10 +88,11 @@ export { type EgressEntry, egressEntries } from "./remote/egress-entries.js";
 export { type InstallOptions, installPackages } from "./remote/install-packages.js";
 export { defaultLeaseMs, Lease, type LeaseOptions } from "./remote/lease.js";
 export type { BoxInfo, Machine, MachineState } from "./remote/machine.js";
-export { type NetworkPlan, networkPlan, type Reach } from "./remote/network-plan.js";
+export type { Reach } from "./remote/network-plan.js";
 export type { RemoteSessionOptions } from "./remote/open-agent.js";
 export { type AskedPort, openPort } from "./remote/open-port.js";
 export { type PausedBox, PausedSession } from "./remote/paused-session.js";
+export { type MachinePlan, type PlanWords, planMachine } from "./remote/plan-machine.js";
 export {
   creationValues,
   decodeRecord,
@@ -105,11 +106,10 @@ export {
 } from "./remote/record.js";
 export type { BulkFiles, RemoteBox } from "./remote/remote-box.js";
 export { type RemoteSession, remoteSession } from "./remote/remote-session.js";
-export { checkRequirements } from "./remote/requirements.js";
 export type { Terminal, TerminalConnection } from "./remote/terminal.js";
 export { type TryAgainOptions, tryAgain, wait, waitBefore } from "./remote/try-again.js";
 export { undone } from "./remote/undo.js";
 export { exitStatus } from "./result.js";
 export type { Command, Sandbox } from "./sandbox.js";
 export { fingerprintOf, type SessionFactory, SessionRegistry } from "./session-registry.js";
-export { Turns } from "./turns.js";
+export { Slots } from "./slots.js";

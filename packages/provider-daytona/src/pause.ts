@@ -4,17 +4,31 @@ import { patiently } from "./call.js";
 import { isPassing } from "./errors.js";
 import { contextOf, reaches, refreshed } from "./find.js";
 import { minutesOf } from "./minutes.js";
-import { isChanging, settled } from "./states.js";
+import { isChanging, isKept, settled } from "./states.js";
 
 /** How long a change of a sandbox's state may take, in milliseconds. */
 export const changeWithinMs = 120_000;
 
-/** Starts what is stopped or paused; one that is started already is fine. */
+/** Starts what is stopped or paused; one that is started already is fine. One that is not started rests on as long. */
 export async function resumeSandbox(sandbox: Sandbox, leaseMs: number, signal?: AbortSignal): Promise<void> {
   const context = contextOf(sandbox, "resume");
-  // Before it runs: what ends it must not be the end of its rest.
-  await patiently(context, () => sandbox.setTtl(minutesOf(leaseMs)), signal);
-  await change(sandbox, "resume", () => sandbox.start(changeWithinMs / 1000), "started", signal);
+  await refreshed(sandbox, "resume", signal);
+  const { autoDestroyAt } = sandbox;
+  try {
+    // Before it runs: what ends it must not be the end of its rest.
+    await patiently(context, () => sandbox.setTtl(minutesOf(leaseMs)), signal);
+    await change(sandbox, "resume", () => sandbox.start(changeWithinMs / 1000), "started", signal);
+  } catch (error) {
+    // Why it was not resumed counts more than that its rest could not be given back.
+    await restUntil(sandbox, autoDestroyAt).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function restUntil(sandbox: Sandbox, end: string | undefined): Promise<void> {
+  if (end === undefined || !isKept(await refreshed(sandbox, "resume"))) return;
+  const restMs = new Date(end).getTime() - Date.now();
+  await patiently(contextOf(sandbox, "resume"), () => sandbox.setTtl(minutesOf(restMs)));
 }
 
 /** Stops a sandbox, or pauses a virtual machine. Until it is resumed it is kept for so long. */

@@ -1,25 +1,13 @@
-import {
-  type ChosenTemplate,
-  type CloudPlan,
-  type CreateOptions,
-  checkRequirements,
-  describeIssues,
-  networkPlan,
-} from "@sandkit/core";
-import { providerName, refusal } from "./errors.js";
+import { type CreateOptions, type MachinePlan, planMachine } from "@sandkit/core";
+import { providerName } from "./errors.js";
 import { type Egress, egressOf } from "./network.js";
 import { type DaytonaNative, type DaytonaOptions, nativeSchema } from "./options.js";
 import { resourcesOf } from "./resources.js";
 import { type Start, startOf } from "./templates.js";
 
 /** What a create asks for, parsed. */
-export interface SandboxPlan extends CloudPlan {
-  readonly start: ChosenTemplate<Start>;
+export interface SandboxPlan extends MachinePlan<Start, Egress, DaytonaNative> {
   readonly resources: ReturnType<typeof resourcesOf>;
-  readonly native: DaytonaNative;
-  /** What it may reach while packages are installed, and for its life. */
-  readonly egressAtFirst: Egress;
-  readonly egress: Egress;
 }
 
 /**
@@ -28,22 +16,9 @@ export interface SandboxPlan extends CloudPlan {
  */
 export function planSandbox(create: CreateOptions<DaytonaNative>, options: DaytonaOptions): SandboxPlan {
   const start = startOf(create, options.snapshots);
-  const { atFirst, forLife, narrows } = networkPlan(create, options.packageHosts);
-  return {
-    start,
-    startsFrom: start.image ?? start.snapshot ?? "its default snapshot",
-    template: start.name,
-    resources: resourcesOf(create.resources, start),
-    native: parseNative(create.native),
-    packages: checkRequirements(providerName, create.packages),
-    egressAtFirst: egressOf(atFirst),
-    egress: egressOf(forLife),
-    narrowsNetwork: narrows,
-  };
-}
-
-function parseNative(native: unknown): DaytonaNative {
-  const parsed = nativeSchema.safeParse(native ?? {});
-  if (parsed.success) return parsed.data;
-  throw refusal("INVALID", `option "native": ${describeIssues(parsed.error)}`);
+  const resources = resourcesOf(create.resources, start);
+  const startsFrom = start.image ?? start.snapshot ?? "its default snapshot";
+  const { packageHosts } = options;
+  const plan = planMachine(create, { provider: providerName, start, startsFrom, nativeSchema, packageHosts, egressOf });
+  return { ...plan, resources };
 }

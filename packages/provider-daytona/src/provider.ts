@@ -1,9 +1,9 @@
-import { CloudSandboxes, defineProvider, describeIssues, type Provider } from "@sandkit/core";
+import { CloudSandboxes, defineProvider, type Provider, parseOptions } from "@sandkit/core";
 import { upperBound } from "./capabilities.js";
 import { checkDaytona } from "./check.js";
 import { DaytonaConnector } from "./client.js";
 import { DaytonaCloud } from "./cloud.js";
-import { providerName, refusal } from "./errors.js";
+import { providerName } from "./errors.js";
 import { type DaytonaNative, type DaytonaOptions, optionsSchema } from "./options.js";
 import { planSandbox } from "./plan-sandbox.js";
 
@@ -12,15 +12,15 @@ import { planSandbox } from "./plan-sandbox.js";
  * @throws SandboxError `INVALID` for options that are none
  */
 export function daytona(options: DaytonaOptions = {}): Provider<DaytonaNative> {
-  const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) throw refusal("INVALID", `options of daytona(): ${describeIssues(parsed.error)}`, "daytona");
-  const connector = new DaytonaConnector(parsed.data);
-  const sandboxes = new CloudSandboxes(() => new DaytonaCloud(connector, parsed.data));
+  const about = { provider: providerName, operation: "daytona", what: "options of daytona()" };
+  const parsed = parseOptions(optionsSchema, options, about);
+  const connector = new DaytonaConnector(parsed);
+  const sandboxes = new CloudSandboxes(() => new DaytonaCloud(connector, parsed));
   return defineProvider<DaytonaNative>({
     name: providerName,
     capabilities: upperBound,
     validate: (create) => {
-      planSandbox(create, parsed.data);
+      planSandbox(create, parsed);
     },
     create: (create) => sandboxes.create(create),
     attach: (ref, attach) => sandboxes.attach(ref, attach),

@@ -108,6 +108,9 @@ describe("a sandbox at Daytona", limit, () => {
     const one = await start();
     const rests = await createSandbox(one.provider);
     await rests.pause();
+    // One that could not be woken rests on as long.
+    one.emulator.faults.add({ method: "POST", path: /\/start$/, status: 400, body: { message: "no memory left" } });
+    await expect(rests.resume()).rejects.toMatchObject({ code: "INVALID" });
     await one.emulator.clock.advance(6 * 24 * 3_600_000);
     expect((await living(one.provider)).map(({ state }) => state)).toEqual(["paused"]);
     await one.emulator.clock.advance(2 * 24 * 3_600_000);

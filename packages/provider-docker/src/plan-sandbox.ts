@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
-import { type CreateOptions, describeIssues } from "@sandkit/core";
-import { refusal } from "./errors.js";
+import { type CreateOptions, parseOptions } from "@sandkit/core";
+import { providerName, refusal } from "./errors.js";
 import { type DockerNative, type DockerOptions, nativeSchema } from "./options.js";
 import { defaultTemplate, findTemplate, type Template } from "./templates.js";
 import { layOutWorkspace, type Workspace } from "./workspace.js";
@@ -82,7 +82,6 @@ function imageTemplate(image = ""): Template {
 }
 
 function parseNative(native: unknown): DockerNative {
-  const parsed = nativeSchema.safeParse(native ?? {});
-  if (parsed.success) return parsed.data;
-  throw refusal("INVALID", `option "native": ${describeIssues(parsed.error)}`);
+  const about = { provider: providerName, operation: "create", what: 'option "native"' };
+  return parseOptions(nativeSchema, native ?? {}, about);
 }

@@ -1,8 +1,8 @@
-import { defineProvider, describeIssues, type Provider } from "@sandkit/core";
+import { defineProvider, type Provider, parseOptions } from "@sandkit/core";
 import { dockerCapabilities } from "./capabilities.js";
 import { checkEngine } from "./check.js";
 import { EngineConnector } from "./engine/client.js";
-import { providerName, refusal } from "./errors.js";
+import { providerName } from "./errors.js";
 import { type DockerNative, type DockerOptions, optionsSchema } from "./options.js";
 import { planSandbox } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
@@ -13,20 +13,20 @@ import { Sandboxes } from "./sandboxes.js";
  * @throws SandboxError `INVALID` for options that are none
  */
 export function docker(options: DockerOptions = {}): Provider<DockerNative> {
-  const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) throw refusal("INVALID", `options of docker(): ${describeIssues(parsed.error)}`, "docker");
-  const connector = new EngineConnector(parsed.data);
-  const sandboxes = new Sandboxes(connector, parsed.data);
+  const about = { provider: providerName, operation: "docker", what: "options of docker()" };
+  const parsed = parseOptions(optionsSchema, options, about);
+  const connector = new EngineConnector(parsed);
+  const sandboxes = new Sandboxes(connector, parsed);
   return defineProvider<DockerNative>({
     name: providerName,
-    capabilities: dockerCapabilities(parsed.data),
+    capabilities: dockerCapabilities(parsed),
     validate: (create) => {
-      planSandbox(create, parsed.data);
+      planSandbox(create, parsed);
     },
     create: (create) => sandboxes.create(create),
     attach: (ref, attach) => sandboxes.attach(ref, attach),
     list: (list) => sandboxes.list(list),
     reap: async (reap) => reapContainers(await connector.connect(), reap),
-    check: () => checkEngine(connector, parsed.data),
+    check: () => checkEngine(connector, parsed),
   });
 }

@@ -9,7 +9,7 @@ import {
   type SandboxInfo,
   type SandboxRef,
   SessionRegistry,
-  Turns,
+  Slots,
 } from "@sandkit/core";
 import { bridgeStreams, firstCommand } from "./agent-program.js";
 import { dockerCapabilities } from "./capabilities.js";
@@ -51,7 +51,7 @@ export class Sandboxes {
   readonly #images: ImageStore;
   readonly #agents = new CompiledAgents();
   readonly #attached = new SessionRegistry(providerName);
-  readonly #turns = new Turns(createsAtOneTime);
+  readonly #slots = new Slots(createsAtOneTime);
   #swept = false;
 
   constructor(connector: EngineConnector, options: DockerOptions) {
@@ -63,7 +63,7 @@ export class Sandboxes {
   async create(create: Create): Promise<ProviderSession> {
     if (create.lifetime?.detached) return this.#createDetached(create);
     return this.#attached.create(create, ({ id }) =>
-      this.#turns.run(create.signal, async () => {
+      this.#slots.run(create.signal, async () => {
         const engine = await this.#engine(create);
         if (create.name !== undefined && (await hasDetached(engine, create.name))) throw takenName(create.name);
         // Its lifetime is kept by the registry: the owner is there as long as the sandbox is.
@@ -118,7 +118,7 @@ export class Sandboxes {
       const { ttlMs, idleMs } = create.lifetime ?? {};
       const words = { ttlMs, idleMs, leaseMs: this.#options.leaseMs ?? defaultLeaseMs, options };
       try {
-        return await this.#turns.run(signal, () => this.#start(engine, create, randomUUID(), words));
+        return await this.#slots.run(signal, () => this.#start(engine, create, randomUUID(), words));
       } catch (error) {
         // Somebody else was faster with this name: theirs is the one to get.
         if (name === undefined || statusOf(error instanceof Error ? error.cause : undefined) !== 409) throw error;

@@ -1,9 +1,9 @@
-import { CloudSandboxes, defineProvider, describeIssues, type Provider } from "@sandkit/core";
+import { CloudSandboxes, defineProvider, type Provider, parseOptions } from "@sandkit/core";
 import { e2bCapabilities } from "./capabilities.js";
 import { checkE2B } from "./check.js";
 import { E2BConnector } from "./client.js";
 import { E2BCloud } from "./cloud.js";
-import { providerName, refusal } from "./errors.js";
+import { providerName } from "./errors.js";
 import { type E2BNative, type E2BOptions, optionsSchema } from "./options.js";
 import { planSandbox } from "./plan-sandbox.js";
 
@@ -12,15 +12,15 @@ import { planSandbox } from "./plan-sandbox.js";
  * @throws SandboxError `INVALID` for options that are none
  */
 export function e2b(options: E2BOptions = {}): Provider<E2BNative> {
-  const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) throw refusal("INVALID", `options of e2b(): ${describeIssues(parsed.error)}`, "e2b");
-  const connector = new E2BConnector(parsed.data);
-  const sandboxes = new CloudSandboxes((operation) => new E2BCloud(connector.connect(operation), parsed.data));
+  const about = { provider: providerName, operation: "e2b", what: "options of e2b()" };
+  const parsed = parseOptions(optionsSchema, options, about);
+  const connector = new E2BConnector(parsed);
+  const sandboxes = new CloudSandboxes((operation) => new E2BCloud(connector.connect(operation), parsed));
   return defineProvider<E2BNative>({
     name: providerName,
     capabilities: e2bCapabilities,
     validate: (create) => {
-      planSandbox(create, parsed.data);
+      planSandbox(create, parsed);
     },
     create: (create) => sandboxes.create(create),
     attach: (ref, attach) => sandboxes.attach(ref, attach),

@@ -51,6 +51,8 @@ export async function* watchFiles(
   );
   const stop = () => kept.end();
   signal?.addEventListener("abort", stop, { once: true });
+  // Who left while it began is not told again.
+  if (signal?.aborted) stop();
   try {
     for (;;) {
       const changes = await kept.take();

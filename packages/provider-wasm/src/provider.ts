@@ -2,9 +2,9 @@ import {
   type CheckResult,
   type CreateOptions,
   defineProvider,
-  describeIssues,
   messageOf,
   type Provider,
+  parseOptions,
   SessionRegistry,
 } from "@sandkit/core";
 import { findArtifacts, missingArtifact, pyodideVersion } from "./artifacts.js";
@@ -36,20 +36,20 @@ const defaultMostKernels = 16;
  * @throws SandboxError `INVALID` for options that are none
  */
 export function wasm(options: WasmOptions = {}): Provider {
-  const parsed = optionsSchema.safeParse(options);
-  if (!parsed.success) throw refusal("INVALID", `options of wasm(): ${describeIssues(parsed.error)}`, "wasm");
-  const { memoryMiB = defaultMemoryMiB, diskMiB = defaultDiskMiB } = parsed.data;
-  const children = new Children(parsed.data, { memoryMiB, diskMiB, packages: [] });
+  const about = { provider: providerName, operation: "wasm", what: "options of wasm()" };
+  const parsed = parseOptions(optionsSchema, options, about);
+  const { memoryMiB = defaultMemoryMiB, diskMiB = defaultDiskMiB } = parsed;
+  const children = new Children(parsed, { memoryMiB, diskMiB, packages: [] });
   let loading: Promise<PackageInstaller> | undefined;
   const installer = () => {
-    loading ??= loadInstaller(parsed.data.packages).catch((error: unknown) => {
+    loading ??= loadInstaller(parsed.packages).catch((error: unknown) => {
       // Not for ever: what is missing may be there the next time.
       loading = undefined;
       throw error;
     });
     return loading;
   };
-  const { maxSandboxes = defaultMostSandboxes, maxKernels = defaultMostKernels, maxConcurrentExec } = parsed.data;
+  const { maxSandboxes = defaultMostSandboxes, maxKernels = defaultMostKernels, maxConcurrentExec } = parsed;
   const capabilities = wasmCapabilities(maxConcurrentExec);
   const registry = new SessionRegistry(providerName, { most: maxSandboxes, option: "maxSandboxes" });
   const start = async (sandboxId: string, create: CreateOptions) => {
@@ -71,7 +71,7 @@ export function wasm(options: WasmOptions = {}): Provider {
       installer,
       network: create.network === "packages",
       diskMiB: disk,
-      autoInstall: parsed.data.packages?.autoInstall ?? false,
+      autoInstall: parsed.packages?.autoInstall ?? false,
     };
     const desk = await deskFor(child, create.network);
     return new WasmSession(sandboxId, workdir, child, capabilities, create, packaging, desk, maxKernels);
@@ -83,7 +83,7 @@ export function wasm(options: WasmOptions = {}): Provider {
     create: (create) => registry.create(create, ({ id }) => start(id, create)),
     attach: (ref) => registry.attach(ref),
     list: (list) => registry.list(list),
-    check: () => check(parsed.data),
+    check: () => check(parsed),
     close: () => children.close(),
   });
 }

@@ -1,7 +1,7 @@
 import { type Capabilities, capabilities } from "../capabilities.js";
 import { SandboxError } from "../errors.js";
 import type { ProviderFiles, ProviderProcess, SpawnOptions } from "../provider.js";
-import { Turns } from "../turns.js";
+import { Slots } from "../slots.js";
 import { runGuest } from "./guest-run.js";
 import { plainFiles } from "./plain-files.js";
 import type { PlainPlace } from "./plain-place.js";
@@ -33,7 +33,7 @@ export class PlainBox {
   readonly interpreters: readonly string[];
   readonly #place: PlainPlace;
   readonly #options: PlainBoxOptions;
-  readonly #turns = new Turns(startsAtOneTime);
+  readonly #slots = new Slots(startsAtOneTime);
   readonly #processes = new Map<string, PlainProcess>();
   #failure: SandboxError | undefined;
 
@@ -57,10 +57,11 @@ export class PlainBox {
     refuseUnfit(command, options, this.#place);
     const placed = { ...options, cwd: options.cwd ?? workdir, env: { ...env, ...options.env } };
     const start = () => PlainProcess.start(this.#place, command, placed);
-    const process = await this.#turns.run(options.signal, start);
+    const process = await this.#slots.run(options.signal, start);
     this.#processes.set(process.id, process);
     const forget = () => this.#processes.delete(process.id);
     process.gone.then(forget, forget);
+    if (this.#failure) process.abandon(this.#failure);
     return process;
   }
 

@@ -56,6 +56,8 @@ export async function readFile(
     if (complete) pipe.end();
     else pipe.fail(failure ?? place.lost());
   });
+  // Who left while it was started is not told again.
+  if (signal?.aborted) stop();
   const word = await verdict.promise;
   if (word !== "ok") throw fileError(word.replace(/^fail /, ""), "files.read", path, place);
   return pipe.stream;

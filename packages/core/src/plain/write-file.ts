@@ -102,7 +102,9 @@ async function writeLarge(
     requireOk(said, path, place);
   } catch (error) {
     exec.destroy();
-    if (options.mode !== "append") await runGuest(place, "files", ["discard_file", path, options.mode, temporary]);
+    // What is left of it is no more than a file that nobody looks for; why the write failed counts more.
+    const discard = () => runGuest(place, "files", ["discard_file", path, options.mode, temporary]);
+    if (options.mode !== "append") await discard().catch(() => undefined);
     throw error;
   }
   if (options.mode === "append") return;
@@ -118,7 +120,9 @@ function requireOk(said: string, path: string, place: PlainPlace): void {
   const word = said.split("\n")[0] ?? "";
   if (word === "ok") return;
   if (word === "fail SHORT") {
-    throw new SandboxError("TRANSPORT", `files.write ${JSON.stringify(path)}: a part was lost on the way: try again`);
+    const { provider, sandboxId } = place;
+    const message = `files.write ${JSON.stringify(path)}: a part was lost on the way: try again`;
+    throw new SandboxError("TRANSPORT", message, { provider, sandboxId, operation: "files.write" });
   }
   throw fileError(word.replace(/^fail /, ""), "files.write", path, place);
 }

@@ -35,7 +35,10 @@ export class CloudSandboxes<Native, Plan extends CloudPlan, Found extends Machin
     throw new Error(`${cloud.vendor} gave no machine for a sandbox without a name`);
   }
 
-  /** `null` only when the vendor says that there is none of that id. A paused one stays paused. */
+  /**
+   * `null` only when the vendor says that there is none of that id, or its agent has ended and nobody starts another. A
+   * paused one stays paused.
+   */
   async attach(ref: SandboxRef, { signal }: AttachOptions = {}): Promise<ProviderSession | null> {
     const cloud = this.#connect("attach");
     const joining = new JoinMachine(cloud, "attach", signal);

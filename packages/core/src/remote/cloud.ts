@@ -50,7 +50,7 @@ export interface Fleet<Found extends Machine> {
   readonly leaseMs: number;
   /** Where programs begin when nothing says where; asked of the machine itself, except while it sleeps. */
   readonly usualWorkdir: string;
-  /** How long the agent of a machine that another program makes may take to be there, in milliseconds; default 30 s. */
+  /** How long the agent of a machine that another program makes or wakes may take to be there, in milliseconds; default 30 s. */
   readonly graceMs?: number | undefined;
   /** Whether the vendor itself sees to it that a name is there once: `make` gives undefined then for one that is taken. */
   readonly namesAreUnique: boolean;

@@ -42,7 +42,8 @@ export async function installPackages(
     if (exitCode === 0) return;
     throw failure(session, packages, said, killedBy ?? `exit code ${exitCode}`);
   } catch (error) {
-    await process.kill("SIGKILL");
+    // Why it failed counts more than that it could not be ended.
+    await process.kill("SIGKILL").catch(() => undefined);
     throw error;
   }
 }

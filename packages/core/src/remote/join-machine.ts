@@ -24,6 +24,8 @@ export class JoinMachine<Found extends Machine> {
   readonly #signal: AbortSignal | undefined;
   /** Since when a machine was seen without an agent, by its id. */
   readonly #without = new Map<string, number>();
+  /** Those whose agents end with each pause: somebody may have woken one just now, and be about to start the next agent. */
+  readonly #restWithout = new Set<string>();
 
   constructor(fleet: Fleet<Found>, operation: "attach" | "create", signal: AbortSignal | undefined) {
     this.#fleet = fleet;
@@ -37,7 +39,7 @@ export class JoinMachine<Found extends Machine> {
     const joined = await this.#open(found, record, this.#operation);
     if (joined === "ended") return this.#withoutAgent(found, record);
     // Its agent ends with the connection of who sets it up; that may take a minute.
-    if (joined === "settingUp" && (await ownerState(record.owner)) === "dead") return "over";
+    if (joined === "settingUp" && (await ownerState(record.owner)) === "dead") return this.#overOrWoken(found);
     return joined;
   }
 
@@ -76,7 +78,9 @@ export class JoinMachine<Found extends Machine> {
     if (!reached) return "later";
     const box = boxOf({ fleet: this.#fleet, found: reached, record, origin: "attached" });
     // What was stopped has no agent any more; whoever wakes it starts the next.
-    const startAgent = found.state === "paused" && box.pause?.keeps === "files";
+    const restsWithout = box.pause?.keeps === "files";
+    if (restsWithout) this.#restWithout.add(found.id);
+    const startAgent = found.state === "paused" && restsWithout;
     const { leaseMs } = this.#fleet;
     const { detached } = record;
     const ends = startAgent ? { ttlMs: restOf(record), idleMs: record.idleMs } : {};
@@ -89,10 +93,20 @@ export class JoinMachine<Found extends Machine> {
   }
 
   /** Nobody has started it yet, or it has ended. */
-  async #withoutAgent({ id }: Found, record: SandboxRecord): Promise<"settingUp" | "later" | "over"> {
+  async #withoutAgent(found: Found, record: SandboxRecord): Promise<"settingUp" | "later" | "over"> {
     if (isBeingMade(record)) return "settingUp";
     // What this program made it has made to the end.
-    if (record.owner === (await ownerLabel()) || (await ownerState(record.owner)) === "dead") return "over";
+    const isMade = record.owner === (await ownerLabel()) || (await ownerState(record.owner)) === "dead";
+    if (isMade) return this.#overOrWoken(found);
+    return this.#afterGrace(found);
+  }
+
+  /** Nobody makes it any more, but somebody may wake it: only time tells that nobody does. */
+  #overOrWoken(found: Found): "later" | "over" {
+    return this.#restWithout.has(found.id) ? this.#afterGrace(found) : "over";
+  }
+
+  #afterGrace({ id }: Found): "later" | "over" {
     const now = performance.now();
     const since = this.#without.get(id) ?? now;
     this.#without.set(id, since);

@@ -94,14 +94,19 @@ export async function openAgent(
 async function openPlain(
   box: RemoteBox,
   { idleMs, settingUp, startAgent, signal }: RemoteSessionOptions,
-  { ttlMs }: OpenOptions,
+  { ttlMs, onPaused }: OpenOptions,
   isPaused: () => Promise<boolean>,
 ): Promise<OpenedAgent> {
+  const tellPaused = async () => {
+    const paused = await isPaused();
+    if (paused) onPaused();
+    return paused;
+  };
   const { openPlainGuest } = await import("./plain/plain-guest.js");
   const { guest, terminals } = await openPlainGuest(
     box,
     { ttlMs, idleMs, settingUp, joins: startAgent === false, signal },
-    isPaused,
+    tellPaused,
   );
   return { agent: guest, link: terminals };
 }

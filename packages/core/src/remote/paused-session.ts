@@ -65,6 +65,8 @@ export class PausedSession implements ProviderSession {
   }
 
   async pause(): Promise<void> {
+    // One that is being woken sleeps only after that; that it could not be woken, `resume` tells.
+    await this.#waking?.catch(() => undefined);
     await this.#awake?.pause?.();
   }
 

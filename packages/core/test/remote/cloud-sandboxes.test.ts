@@ -63,7 +63,7 @@ it("one whose maker fails is made by who waits for it", async () => {
   expect([...vendor.machines.keys()]).toEqual([(await second).ref.id]);
 });
 
-it("one whose agent has ended is made anew: at once after this program's, else after a grace, and not renewed meanwhile", async () => {
+it("one whose agent has ended is made anew after a grace, and not renewed meanwhile", async () => {
   const first = await createSandbox(vendor.provider(), shared);
   await endAgent(first);
   const second = await createSandbox(vendor.provider(), shared);
@@ -82,6 +82,18 @@ it("one whose agent has ended is made anew: at once after this program's, else a
   await endAgent(third);
   await expect(attachSandbox(vendor.provider(), third.ref)).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(vendor.machines.size).toBe(1);
+});
+
+it("one that somebody wakes just now, whose next agent is not there yet, is joined and not removed", async () => {
+  const first = await createSandbox(vendor.provider(), shared);
+  await endAgent(first);
+  const { box } = vendor.machines.get(first.ref.id) ?? {};
+  const terminals = box?.terminals.length;
+  const joining = createSandbox(vendor.provider(), shared);
+  await expect.poll(() => box?.terminals.length).not.toBe(terminals);
+  if (box) box.state = "paused";
+  expect((await joining).ref).toEqual(first.ref);
+  expect(asked(`remove ${first.ref.id}`)).toBe(0);
 });
 
 it("a creation whose clean-up fails too throws the first error, tells of the second, and renews nothing", async () => {

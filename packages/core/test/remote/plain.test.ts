@@ -64,6 +64,42 @@ describe("a box without Python", () => {
     expect(box.terminals.some(({ connects }) => connects > 3)).toBe(true);
   }, 60_000);
 
+  it("runs one program after another though what ends one is lost", async () => {
+    const faults: Faults = {};
+    const { sandbox, box } = await open({ faults });
+    let turn = 0;
+    Object.assign(faults, { delayMs: 3, failSend: () => (turn++ % 7 === 6 ? "before" : undefined) });
+    for (let number = 0; number < 12; number += 1) {
+      expect((await sandbox.exec(`echo ${number}`)).stdout.text).toBe(`${number}\n`);
+    }
+    expect(box.terminals.some(({ connects }) => connects > 1)).toBe(true);
+  }, 30_000);
+
+  it("knows that somebody else has paused the box, and goes on when it is resumed", async () => {
+    const faults: Faults = {};
+    const box = Object.assign(new LocalBox({ env: { PATH: path }, faults }), {
+      pause: {
+        keeps: "processes" as const,
+        pause: async () => undefined,
+        resume: async () => {
+          box.state = "running";
+          faults.unreachable = false;
+        },
+      },
+    });
+    const session = await remoteSession(box, { origin: "created" });
+    sessions.push(session);
+    const sandbox = new Sandbox(session);
+    const running = sandbox.exec("sleep 1; echo done");
+    await sleep(500);
+    box.state = "paused";
+    faults.unreachable = true;
+    for (const terminal of box.terminals) terminal.drop();
+    await expect.poll(() => sandbox.exec("true").catch(({ code }) => code), { timeout: 5_000 }).toBe("UNAVAILABLE");
+    await session.resume?.();
+    expect((await running).stdout.text).toBe("done\n");
+  });
+
   it("holds a program up that nobody reads", async () => {
     const { session, sandbox } = await open();
     const script = "i=0; while [ $i -lt 40 ]; do head -c 65536 /dev/zero; i=$((i+1)); echo $i >count; done";

@@ -133,6 +133,13 @@ export class ShellJob {
     }
   }
 
+  /** Says again that both outputs have come, in case that is what was lost: until it is heard, no other job begins. */
+  farewell(): void {
+    if (!this.complete) return;
+    for (const name of ["out", "err"] as const) this.#acknowledge(name);
+    this.#say("over");
+  }
+
   /** Nothing more comes, whatever the program does. */
   stop(): void {
     if (this.#over) return;
@@ -164,7 +171,8 @@ export class ShellJob {
     this.#begin();
     const output = this.#outputs[name];
     if (number === output.received && !output.owed) this.#say(`${name} ${number}`);
-    if (number !== output.received + 1) return;
+    // The relay says no piece before it was told of the one before; whoever does is not it.
+    if (number !== output.received + 1 || output.owed) return;
     output.received = number;
     if (text === "") output.ended = true;
     else if (name === "out") this.#sink?.stdout(Buffer.from(text, "base64"));

@@ -6,7 +6,8 @@ import { ShellExec } from "./shell-exec.js";
 import type { ShellTerminals } from "./shell-terminals.js";
 
 /** What a shell lets no one set, or understands in its own way; `env` gives it to the program. */
-const shellsOwn = /^(?:[^A-Za-z_].*|.*[^A-Za-z0-9_].*|UID|EUID|PPID|GROUPS|SHELLOPTS|BASHOPTS|BASH_.*|IFS|ENV|_)$/s;
+const shellsOwn =
+  /^(?:[^A-Za-z_].*|.*[^A-Za-z0-9_].*|UID|EUID|PPID|GROUPS|SHELLOPTS|BASHOPTS|BASH_.*|IFS|ENV|OPTIND|LINENO|S?RANDOM|SECONDS|EPOCH.*|HISTCMD|DIRSTACK|FUNCNAME|_)$/s;
 
 /** Where relays on terminals of a box start programs. */
 export function shellPlace(box: RemoteBox, terminals: ShellTerminals): PlainPlace {

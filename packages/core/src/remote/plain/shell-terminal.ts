@@ -27,6 +27,7 @@ export class ShellTerminal {
   readonly #isPaused: IsPaused;
   #connection: TerminalConnection | undefined;
   #job: ShellJob | undefined;
+  #jobBefore: ShellJob | undefined;
   #failure: ShellFailure | undefined;
   #queue: Buffer[] = [];
   #sending = false;
@@ -74,6 +75,7 @@ export class ShellTerminal {
       onOver: () => {
         clearInterval(this.#probing);
         this.#job = undefined;
+        this.#jobBefore = job;
         this.#refer("unref");
         onOver(job.complete && !this.#failure);
       },
@@ -212,6 +214,7 @@ export class ShellTerminal {
         this.#use(connection);
         // What it made of half a line ends here.
         this.#queue.unshift(Buffer.from("\n"));
+        this.#jobBefore?.farewell();
         this.#job?.again();
         return;
       } catch (error) {

@@ -1,5 +1,5 @@
 import { SandboxError } from "../../errors.js";
-import { Turns } from "../../turns.js";
+import { Slots } from "../../slots.js";
 import type { GuestWay } from "../remote-guest.js";
 import type { PreludeOwner } from "../start-link.js";
 import type { Terminal } from "../terminal.js";
@@ -26,8 +26,8 @@ export class ShellTerminals implements GuestWay {
   readonly #isPaused: IsPaused;
   readonly #idle: ShellTerminal[] = [];
   readonly #busy = new Set<ShellTerminal>();
-  readonly #turns = new Turns(opensAtOneTime);
-  readonly #urgentTurns = new Turns(opensAtOneTime);
+  readonly #slots = new Slots(opensAtOneTime);
+  readonly #urgentSlots = new Slots(opensAtOneTime);
   #failure: SandboxError | undefined;
 
   constructor(make: () => Terminal, owner: PreludeOwner, isPaused: IsPaused) {
@@ -39,9 +39,13 @@ export class ShellTerminals implements GuestWay {
   /** One that runs nothing. @throws SandboxError as `startShell` does, and once it is closed */
   async take({ signal, isUrgent = false }: TakeOptions = {}): Promise<ShellTerminal> {
     if (this.#failure) throw this.#failure;
-    const turns = isUrgent ? this.#urgentTurns : this.#turns;
+    const slots = isUrgent ? this.#urgentSlots : this.#slots;
     // While it waited, another may have come free.
-    const shell = this.#kept() ?? (await turns.run(signal, async () => this.#kept() ?? this.#open(signal)));
+    const shell = this.#kept() ?? (await slots.run(signal, async () => this.#kept() ?? this.#open(signal)));
+    if (this.#failure) {
+      shell.end().catch(() => undefined);
+      throw this.#failure;
+    }
     this.#busy.add(shell);
     return shell;
   }

@@ -1,5 +1,5 @@
 /** Lets a number of things happen at one time; the others wait in the order in which they came. */
-export class Turns {
+export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -7,7 +7,7 @@ export class Turns {
     this.#free = atOneTime;
   }
 
-  /** Runs the work when its turn has come. @throws the reason of a signal that is aborted before that */
+  /** Runs the work once there is a slot for it. @throws the reason of a signal that is aborted before that */
   async run<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     await this.#take(signal);
     try {
@@ -21,17 +21,17 @@ export class Turns {
   #take(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
-      const turn = () => {
+      const begin = () => {
         signal?.removeEventListener("abort", giveUp);
         this.#free -= 1;
         resolve();
       };
       const giveUp = () => {
-        this.#waiting.splice(this.#waiting.indexOf(turn), 1);
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1);
         reject(signal?.reason);
       };
       signal?.addEventListener("abort", giveUp, { once: true });
-      this.#waiting.push(turn);
+      this.#waiting.push(begin);
       this.#next();
     });
   }
