@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { approvalPolicy } from "./approval/policy.js";
+import { auditSettings } from "./audit/audit-settings.js";
 import { httpSettings } from "./http/http-settings.js";
 
 const name = z.string().min(1, "must not be empty");
@@ -81,6 +83,18 @@ export const configSchema = z.strictObject({
     .max(2_000_000)
     .meta({ description: "A sandbox unused for this long ends; default: 300 over HTTP, never over stdio." })
     .optional(),
+  approval: approvalPolicy
+    .meta({
+      description:
+        "Before which calls a person is asked: never, always, on-write (calls that do more than look), or names of tools with *.",
+    })
+    .default("never"),
+  approvalDefault: z
+    .enum(["deny", "allow"])
+    .meta({ description: "What becomes of such a call where the client cannot ask a person." })
+    .default("deny"),
+  approvalSeconds: seconds.max(86_400).meta({ description: "How long an answer is waited for." }).default(600),
+  audit: auditSettings.meta({ description: "A record of all calls; what ran is in it as a hash alone." }).optional(),
   http: httpSettings.prefault({}).meta({ description: "For the HTTP server alone." }),
 });
 

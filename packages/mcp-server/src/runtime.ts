@@ -1,4 +1,7 @@
 import { SandboxError } from "@sandkit/core";
+import { Approvals } from "./approval/approvals.js";
+import { AuditLog } from "./audit/audit-log.js";
+import { Auditor } from "./audit/auditor.js";
 import type { Config } from "./config.js";
 import { Observer } from "./observability/observer.js";
 import type { Principal } from "./principal.js";
@@ -29,6 +32,9 @@ export class Runtime {
     sandboxes: () => sumOf(this.#sandboxes, ({ size }) => size),
     runs: () => sumOf(this.#runs, (runs) => runs.list().filter(({ outcome }) => outcome === undefined).length),
   });
+  readonly approvals: Approvals;
+  /** Undefined where the config names no audit log. */
+  readonly auditor: Auditor | undefined;
   #surface: Surface | undefined;
   #reported: string | undefined;
   readonly #sandboxes = new Map<string, Sandboxes>();
@@ -40,6 +46,8 @@ export class Runtime {
     this.config = options.config;
     this.#provider = new ProviderSource(options.config, options.configPath);
     this.implicit = options.implicit;
+    this.approvals = new Approvals(options.config);
+    this.auditor = options.config.audit && new Auditor(new AuditLog(options.config.audit));
     this.idleSeconds = options.config.idleSeconds ?? (options.implicit === "fresh" ? 300 : undefined);
   }
 
@@ -65,6 +73,7 @@ export class Runtime {
     const changes = this.changesOf(principal);
     runs.onNews((run) => publishNews(run, changes));
     runs.onNews((run) => this.observer.run(run));
+    runs.onNews((run) => this.auditor?.run(run));
     this.#runs.set(principal.id, runs);
     return runs;
   }
@@ -113,6 +122,7 @@ export class Runtime {
     for (const runs of this.#runs.values()) for (const run of runs.list()) run.cancel(reason);
     for (const changes of this.#changes.values()) changes[Symbol.dispose]();
     await Promise.all([...this.#sandboxes.values()].map((sandboxes) => sandboxes.close()));
+    await this.auditor?.close();
   }
 }
 

@@ -17,7 +17,7 @@ const nextSteps: Partial<Record<ErrorCode, string>> = {
   NO_SPACE: "Remove files, then call again.",
   KERNEL_UNAVAILABLE: "Choose another language, or start the program with exec.",
   UNSUPPORTED: "This provider cannot do it; choose another way.",
-  DENIED: "The user refused it; do not repeat it unchanged.",
+  DENIED: "Do not repeat it unchanged.",
 };
 
 const maxMessageChars = 2_000;

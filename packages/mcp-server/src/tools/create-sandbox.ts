@@ -11,6 +11,7 @@ export const createSandbox = defineTool({
       ...packageNames(context, "Python packages to have from the beginning"),
     }),
   annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: false, openWorldHint: openWorld }),
+  act: () => ({ act: "make a sandbox", changes: true }),
   async run(input, call) {
     const { handle, sandbox } = await call.sandboxes.create({
       ...call.making,

@@ -27,6 +27,7 @@ export const exec = defineTool({
       sandbox_id: sandboxId(context),
     }),
   annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: openWorld, openWorldHint: openWorld }),
+  act: ({ command }) => ({ act: "run a command", text: command, parameter: "command", changes: true }),
   async run(input, call) {
     const { command, cwd, stdin, interactive = false, sandbox_id: sandboxId } = input;
     if (command.trim() === "") throw invalid("exec: command is empty: pass a command line");

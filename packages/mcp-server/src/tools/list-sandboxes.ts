@@ -6,6 +6,7 @@ export const listSandboxes = defineTool({
   description: () => "List your living sandboxes.",
   input: () => z.strictObject({}),
   annotations: () => ({ readOnlyHint: true, openWorldHint: false }),
+  act: () => ({ act: "list its sandboxes", changes: false }),
   async run(_input, call) {
     const running = call.runs.list().filter((run) => run.outcome === undefined);
     const sandboxes = (await call.sandboxes.list()).map(({ held, info }) => ({

@@ -28,6 +28,7 @@ export const readFile = defineTool({
       sandbox_id: sandboxId(context),
     }),
   annotations: () => ({ readOnlyHint: true, openWorldHint: false }),
+  act: ({ path }) => ({ act: "read a file", text: path, parameter: "path", changes: false }),
   async run(input, call) {
     if (input.sandbox_id === undefined && call.implicit === "fresh") {
       throw invalid("read_file: sandbox_id is missing: pass the one that the run or write_file before it returned");

@@ -24,6 +24,12 @@ export const runCode = defineTool({
     }),
   annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: openWorld, openWorldHint: openWorld }),
   prepare: (input) => (input.language === "bash" ? { ...input, language: "shell" } : { ...input }),
+  act: ({ code, language }, { surface }) => ({
+    act: `run ${language ?? surface.languages[0] ?? "python"} code`,
+    text: code,
+    parameter: "code",
+    changes: true,
+  }),
   async run(input, call) {
     const { code, packages = [], sandbox_id: sandboxId } = input;
     if (code.trim() === "") throw invalid("run_code: code is empty: pass the program to run");

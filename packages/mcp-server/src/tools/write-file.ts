@@ -20,6 +20,12 @@ export const writeFile = defineTool({
       sandbox_id: sandboxId(context),
     }),
   annotations: () => ({ readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false }),
+  act: ({ content, old_text: oldText }) => ({
+    act: oldText === undefined ? "write a file" : "replace a piece of a file",
+    text: content,
+    parameter: "content",
+    changes: true,
+  }),
   async run(input, call) {
     checkSize("content", input.content, call);
     const { path, content, old_text: oldText } = input;
