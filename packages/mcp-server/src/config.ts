@@ -81,7 +81,27 @@ export const configSchema = z.strictObject({
   maxSandboxes: z.int().positive().meta({ description: "Living sandboxes of one user." }).default(8),
   idleSeconds: seconds
     .max(2_000_000)
-    .meta({ description: "A sandbox unused for this long ends; default: 300 over HTTP, never over stdio." })
+    .meta({ description: "A sandbox unused for this long ends; default 1800, and never for the default one of stdio." })
+    .optional(),
+  detached: z
+    .boolean()
+    .meta({
+      description:
+        "Sandboxes outlive the server: it goes on with them after a restart, as do others with the same secret. Needs a provider with lifetime.detached.",
+    })
+    .default(false),
+  replica: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,47}$/, "must be of a-z, 0-9 and -")
+    .meta({
+      description:
+        "With detached, the name of this server among others, the same after a restart; default: host and port.",
+    })
+    .optional(),
+  secret: z
+    .string()
+    .min(16, "must have at least 16 characters")
+    .meta({ description: "Signs the ids of sandboxes, the same at all servers that share them; or SANDKIT_SECRET." })
     .optional(),
   approval: approvalPolicy
     .meta({

@@ -1,5 +1,5 @@
 import { SandboxError } from "@sandkit/core";
-import { type Principal, verifyHandle } from "./principal.js";
+import { openHandle, type Principal } from "./principal.js";
 
 const remembered = 500;
 
@@ -23,14 +23,18 @@ export class EndedSandboxes {
     return notice;
   }
 
-  /** For a handle that verifies and is not alive. */
-  reason(handle: string): string {
-    return this.#reasons.get(handle) ?? "it ended, or the server was restarted";
+  /** Why it ended, where that is known here. */
+  reason(handle: string): string | undefined {
+    return this.#reasons.get(handle);
   }
 
-  /** @throws SandboxError `NOT_FOUND` unless the handle was once given to this principal */
-  refuseUnknown(principal: Principal, handle: string): void {
-    if (verifyHandle(principal, handle)) return;
+  /**
+   * The id of the sandbox.
+   * @throws SandboxError `NOT_FOUND` unless the handle was once given to this principal
+   */
+  idOf(principal: Principal, handle: string): string {
+    const id = openHandle(principal, handle);
+    if (id !== undefined) return id;
     throw new SandboxError(
       "NOT_FOUND",
       `there is no sandbox ${JSON.stringify(handle.slice(0, 100))}: copy the sandbox_id from a result or from list_sandboxes, or leave it out`,

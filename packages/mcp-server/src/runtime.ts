@@ -13,10 +13,15 @@ import { Runs } from "./runs/runs.js";
 import { Sandboxes } from "./sandboxes.js";
 import { type Surface, surfaceOf } from "./surface.js";
 
+/** Where the config says nothing. */
+const usualIdleSeconds = 1_800;
+
 export interface RuntimeOptions {
   readonly config: Config;
   /** The file of the config: provider packages installed beside it are found. */
   readonly configPath?: string | undefined;
+  /** The name of this server, where the config gives none. */
+  readonly replica?: string | undefined;
   /** What a call without an id gets. */
   readonly implicit: "default" | "fresh";
 }
@@ -25,9 +30,10 @@ export interface RuntimeOptions {
 export class Runtime {
   readonly config: Config;
   readonly #provider: ProviderSource;
+  readonly #replica: string;
   readonly implicit: "default" | "fresh";
-  /** When an unused sandbox ends, in seconds; undefined: never. */
-  readonly idleSeconds: number | undefined;
+  /** When an unused sandbox ends, in seconds; the default one of stdio only where the config says so. */
+  readonly idleSeconds: number;
   readonly observer = new Observer({
     sandboxes: () => sumOf(this.#sandboxes, ({ size }) => size),
     runs: () => sumOf(this.#runs, (runs) => runs.list().filter(({ outcome }) => outcome === undefined).length),
@@ -48,7 +54,8 @@ export class Runtime {
     this.implicit = options.implicit;
     this.approvals = new Approvals(options.config);
     this.auditor = options.config.audit && new Auditor(new AuditLog(options.config.audit));
-    this.idleSeconds = options.config.idleSeconds ?? (options.implicit === "fresh" ? 300 : undefined);
+    this.idleSeconds = options.config.idleSeconds ?? usualIdleSeconds;
+    this.#replica = options.config.replica ?? options.replica ?? "server";
   }
 
   sandboxesOf(principal: Principal): Sandboxes {
@@ -60,7 +67,8 @@ export class Runtime {
       principal,
       observer: this.observer,
       implicit: this.implicit,
-      idleMs: this.idleSeconds === undefined ? undefined : this.idleSeconds * 1000,
+      replica: this.#replica,
+      idleMs: this.idleSeconds * 1000,
     });
     this.#sandboxes.set(principal.id, sandboxes);
     return sandboxes;
@@ -69,7 +77,7 @@ export class Runtime {
   runsOf(principal: Principal): Runs {
     const existing = this.#runs.get(principal.id);
     if (existing !== undefined) return existing;
-    const runs = new Runs(this.config);
+    const runs = new Runs(this.config, this.config.detached ? this.#replica : undefined);
     const changes = this.changesOf(principal);
     runs.onNews((run) => publishNews(run, changes));
     runs.onNews((run) => this.observer.run(run));

@@ -13,7 +13,7 @@ import { isAsked } from "../src/approval/policy.js";
 import { configSchema } from "../src/config.js";
 import { type HttpServer, serveHttp } from "../src/http/listen.js";
 import { toolNames } from "../src/tool-names.js";
-import { connect, textOf } from "./support/connect.js";
+import { connect, recordOf, textOf } from "./support/connect.js";
 import { type ConfigFolder, localConfig } from "./support/local-config.js";
 import { program, serverEnv } from "./support/spawn-server.js";
 
@@ -100,8 +100,7 @@ describe.each(clients)("a client of the %s", (_, open) => {
     expect(asked[0]).toMatch(
       /^May this client run a command\?\nsandbox: (the default one|a new one) \(local-provider, network: none\)\nstdin: in\ntimeout: 1\n\necho one\\u\{202e\}; echo two$/,
     );
-    // @ts-expect-error A record of any shape.
-    const id: string = made._meta["sandkit/run"].sandbox;
+    const id = String(recordOf(made).sandbox);
     const write = (path: string) => call(client, "write_file", { path, content: "text", sandbox_id: id });
     for (answer of [no, { action: "decline" }, { action: "cancel" }] as const) {
       const refused = await write("never");
@@ -177,7 +176,7 @@ it("keeps a record of calls that holds nothing of what ran", async () => {
   const client = await first(new StreamableHTTPClientTransport(http(), authorized), () => yes);
   const command = "echo a-secret-word; sleep 1; exit 3";
   const started = await call(client, "exec", { command, wait_s: 0 });
-  const run = (started._meta?.["sandkit/run"] as { process: string }).process;
+  const run = String(recordOf(started).process);
   await call(client, "process", { process: run, wait_s: 5 });
   await client.close();
   const text = await readFile(log(), "utf8");

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { localPrincipal, sealHandle, verifyHandle } from "../src/principal.js";
+import { localPrincipal, openHandle, sealHandle } from "../src/principal.js";
 import { type Connection, connect, recordOf, textOf } from "./support/connect.js";
 
 const exec = (server: Connection, command: string, id?: string) =>
@@ -141,10 +141,10 @@ describe("handles", () => {
   it("verify for their principal alone", () => {
     const [one, two] = [localPrincipal("one"), localPrincipal("two")];
     const handle = sealHandle(one, "id");
-    expect(verifyHandle(one, handle)).toBe(true);
-    expect(verifyHandle(two, handle)).toBe(false);
+    expect(openHandle(one, handle)).toBe("id");
+    expect(openHandle(two, handle)).toBeUndefined();
     for (const wrong of ["", ".", "id", "id.", `${handle}a`, handle.slice(0, -1)]) {
-      expect(verifyHandle(one, wrong)).toBe(false);
+      expect(openHandle(one, wrong)).toBeUndefined();
     }
   });
 });

@@ -17,8 +17,8 @@ export interface ToolContext {
   readonly surface: Surface;
   /** What a call without `sandbox_id` gets. */
   readonly implicit: "default" | "fresh";
-  /** When an unused sandbox ends, in seconds; undefined: never. */
-  readonly idleSeconds: number | undefined;
+  /** When an unused sandbox ends, in seconds. */
+  readonly idleSeconds: number;
 }
 
 /** What a tool works with during one call. */
