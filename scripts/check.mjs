@@ -21,7 +21,7 @@ const stages = {
   test: npm("test", "--silent"),
   conformance: npm("run", "--silent", "conformance"),
   "other Nodes": npm("run", "--silent", "test:nodes"),
-  packages: turbo("pack:check"),
+  packages: npm("run", "--silent", "pack:check"),
   "unused code": tool("knip/bin/knip.js", "--treat-config-hints-as-errors"),
 };
 const unknown = options.without.filter((name) => !(name in stages));

@@ -4,6 +4,7 @@ import { daytona } from "@sandkit/provider-daytona";
 import { e2b } from "@sandkit/provider-e2b";
 import { median } from "../statistics.mjs";
 import { timed } from "../timed.mjs";
+import { importMs } from "./import-ms.mjs";
 import { rawSdks } from "./raw-sdks.mjs";
 import { startCloud } from "./start-cloud.mjs";
 
@@ -74,7 +75,15 @@ async function measure(name, createRaw, provider, scale, progress) {
     sandkit: median(times[id].ours),
     maxRatio,
   });
+  progress(`${name}: import`);
   return [
+    {
+      id: `${name}.import`,
+      what: `${name}: the provider imported`,
+      unit: /** @type {const} */ ("ms"),
+      sandkit: importMs(`@sandkit/provider-${name}`, 9),
+      target: 20,
+    },
     row("create", "a sandbox, ready", 1.2),
     row("exec", "exec of `true`", 1),
     row("write", "10 MB written", 1.2),

@@ -1,9 +1,4 @@
 import { defineConfig } from "tsup";
-import { base, copyZodLicense, withZod } from "../../tsup.base.js";
+import { base } from "../../tsup.base.js";
 
-export default defineConfig({
-  ...base,
-  ...withZod,
-  entry: ["src/index.ts"],
-  onSuccess: copyZodLicense,
-});
+export default defineConfig({ ...base, entry: ["src/index.ts"] });

@@ -1,4 +1,3 @@
-import { cp } from "node:fs/promises";
 import { defineConfig } from "tsup";
 import { base, copyZodLicense, withZod } from "../../tsup.base.js";
 
@@ -6,9 +5,5 @@ export default defineConfig({
   ...base,
   ...withZod,
   entry: ["src/index.ts"],
-  // Read by path, beside the built module as beside the source.
-  onSuccess: async () => {
-    await copyZodLicense();
-    await cp("src/plain/guest", "dist/guest", { recursive: true });
-  },
+  onSuccess: copyZodLicense,
 });

@@ -25,7 +25,7 @@ function isMissing(error: unknown): boolean {
 }
 
 /** Nobody must be told to install a package of a mistyped name: anybody may have published one. */
-function mistyped(name: string): UsageError | undefined {
+export function mistyped(name: string): UsageError | undefined {
   const near = closest(name, providerNames);
   if (near === undefined || near === name) return undefined;
   return new UsageError(`there is no provider "${name}"`, [
@@ -34,7 +34,8 @@ function mistyped(name: string): UsageError | undefined {
   ]);
 }
 
-async function configOf({ config, provider }: Invocation["values"]): Promise<LoadedConfig> {
+/** The config of `--config` and `--provider`; `INVALID` when it cannot be used. */
+export async function configOf({ config, provider }: Invocation["values"]): Promise<LoadedConfig> {
   try {
     return await loadConfig({
       configPath: typeof config === "string" ? config : undefined,

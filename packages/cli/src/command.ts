@@ -45,7 +45,10 @@ export interface CommandSpec {
 
 /** Options with one meaning everywhere. */
 export const sharedOptions = {
-  provider: { value: "NAME", description: "wasm, docker, or the name of a package that exports createProvider" },
+  provider: {
+    value: "NAME",
+    description: "wasm, docker, e2b, daytona, or the name of a package that exports createProvider",
+  },
   config: { value: "FILE", description: "config file, the one that sandkit mcp reads" },
   json: { description: "one JSON document on stdout; errors as JSON on stderr" },
   quiet: { short: "q", description: "no progress on stderr" },

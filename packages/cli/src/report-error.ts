@@ -1,4 +1,5 @@
 import { SandboxError } from "@sandkit/core";
+import { CommandError } from "./command-error.js";
 import { exitCodeOf } from "./exit-codes.js";
 import { paintFor } from "./terminal.js";
 import { type Fix, UsageError } from "./usage-error.js";
@@ -32,6 +33,10 @@ function describe(error: unknown, ways: readonly Fix[]): ErrorReport {
   if (error instanceof UsageError) {
     const { message, fix } = error;
     return { exitCode: 2, causes, fix, data: { code: "USAGE", message, retryable: false, causes, fix } };
+  }
+  if (error instanceof CommandError) {
+    const { code, message, exitCode, fix } = error;
+    return { exitCode, causes: [], fix, data: { code, message, retryable: exitCode === 4, causes: [], fix } };
   }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const fix = [{ text: "this is a defect of sandkit: please report it with the lines above" }];

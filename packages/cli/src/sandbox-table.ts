@@ -1,5 +1,5 @@
 import type { SandboxInfo } from "@sandkit/core";
-import { paintFor } from "./terminal.js";
+import { table } from "./table.js";
 
 /** Sandboxes as lines of text under a head, oldest first; those of which only the id is known have dashes. */
 export function sandboxTable(sandboxes: readonly (Pick<SandboxInfo, "ref"> & Partial<SandboxInfo>)[]): string {
@@ -15,23 +15,7 @@ export function sandboxTable(sandboxes: readonly (Pick<SandboxInfo, "ref"> & Par
       .map(([key, label]) => `${key}=${label}`)
       .join(" ") || "-",
   ]);
-  const lines = [head, ...rows].map((row) => row.map(printable));
-  const widths = head.map((_, column) => Math.max(...lines.map((row) => row[column]?.length ?? 0)));
-  const paint = paintFor(process.stdout);
-  return lines
-    .map((row, index) => {
-      const text = row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd();
-      return `${index === 0 ? paint("bold", text) : text}\n`;
-    })
-    .join("");
-}
-
-/** Names and labels are anybody's: a control character in one must not steer the terminal. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, "\u{fffd}");
+  return table(head, rows);
 }
 
 function span(ms: number): string {

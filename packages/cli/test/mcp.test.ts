@@ -39,3 +39,24 @@ it("refuses a config that is not there", async () => {
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   expect(stderr).toContain("/nowhere/config.json");
 });
+
+it("shows what a client and the server say", async () => {
+  const { code, stdout } = await start(["mcp", "example", ...local]).outcome;
+  expect(stdout).toMatch(/^→ initialize .*\n← .*"serverInfo"/);
+  expect(stdout).toContain('→ tools/list {}\n← {"tools":[{"name":"run_code"');
+  expect(stdout.trimEnd().split("\n").at(-1)).toContain("285");
+  expect(code).toBe(0);
+});
+
+it("asks for every sandbox with the packages of --deps", async () => {
+  const { code, stdout } = await start(["mcp", "example", ...local, "--deps", "six[x,y]==0, idna"]).outcome;
+  expect(stdout).toContain('UNSUPPORTED: option \\"packages\\"');
+  expect(code).toBe(1);
+});
+
+it.each([
+  [["mcp", "--deps", "a,,b"], "names of packages"],
+  [["mcp", "example", "--port", "1"], "goes with http"],
+])("%j is refused", async (args, what) => {
+  expect(await start(args).outcome).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(what) });
+});

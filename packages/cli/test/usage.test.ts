@@ -27,8 +27,8 @@ it.each([
   [["mcp", "carrier-pigeon"], 'cannot serve over "carrier-pigeon"', "stdio"],
   [["mcp", "http", "--port", "70000"], 'option "--port" cannot be "70000"', "65535"],
   [["rnu"], 'unknown command "rnu"', "sandkit run"],
-  [["--quiet", "run"], 'unknown option before the command "--quiet"', "commands: run, mcp, ls, gc, help"],
-  [["help", "fly"], 'no command "fly"', "run, mcp, ls, gc, help"],
+  [["--quiet", "run"], 'unknown option before the command "--quiet"', "commands: run, mcp, init, doctor, ls, gc, help"],
+  [["help", "fly"], 'no command "fly"', "run, mcp, init, doctor, ls, gc, help"],
 ])("%j is refused with what to do", async (args, what, fix) => {
   const { code, stdout, stderr } = await sandkit(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -46,7 +46,7 @@ it("tells wrong usage as JSON when --json is there", async () => {
 it.each([[[]], [["--help"]], [["-h"]], [["help"]]])("%j shows every command", async (args) => {
   const { code, stdout, stderr } = await sandkit(args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  for (const { name, summary } of commands) expect(stdout).toContain(`${name.padEnd(4)}  ${summary}`);
+  for (const { name, summary } of commands) expect(stdout).toContain(`${name.padEnd(6)}  ${summary}`);
 });
 
 it.each(commands.map(({ name }) => name))("help %s and %s --help are one page with every option", async (name) => {
@@ -61,7 +61,15 @@ it("describes itself as data", async () => {
   const { code, stdout } = await sandkit(["help", "--json"]);
   expect(code).toBe(0);
   const described = JSON.parse(stdout);
-  expect(described.commands.map(({ name }: { name: string }) => name)).toEqual(["run", "mcp", "ls", "gc", "help"]);
+  expect(described.commands.map(({ name }: { name: string }) => name)).toEqual([
+    "run",
+    "mcp",
+    "init",
+    "doctor",
+    "ls",
+    "gc",
+    "help",
+  ]);
   expect(described.commands[0].options.eval).toMatchObject({ short: "e", value: "CODE" });
   expect(described.exitCodes["2"]).toBe("wrong usage");
 });

@@ -47,13 +47,32 @@ export class BoxStartError extends Error {
   }
 }
 
-const maxInputBytes = 32_768;
-
 /**
  * A program that runs in a box as the agents of the clouds run it: without a process group of its own, signalled alone,
  * ended when its pipes have ended. Its output must be consumed by {@link output}; what is not pulled holds it up.
  */
-export class BoxProcess {
+export interface BoxProcess {
+  readonly pid: number;
+  readonly program: BoxProgram;
+  readonly exited: Promise<BoxExit>;
+  /** What it writes, until its end; {@link exited} settles with it. One consumer. */
+  output(): AsyncGenerator<BoxOutput>;
+  /** Gives it input; resolves when that is in its pipe. After its end it does nothing. */
+  write(data: Uint8Array): Promise<void>;
+  /** It reads end of file after what was written. */
+  closeStdin(): Promise<void>;
+  /** Sends a signal to the program alone, by name. */
+  signal(name: NodeJS.Signals): Promise<void>;
+  /** Sends a signal to everything that grew from it, by name, also after its own end. */
+  signalTree(name: NodeJS.Signals): Promise<void>;
+  /** Changes the size of its terminal. */
+  resize(size: TerminalSize): Promise<void>;
+}
+
+const maxInputBytes = 32_768;
+
+/** A program below our helpers, which are in Python. */
+export class HelperProcess implements BoxProcess {
   readonly pid: number;
   readonly program: BoxProgram;
   readonly exited: Promise<BoxExit>;
@@ -68,12 +87,12 @@ export class BoxProcess {
    * @param helper Runs `guest/program.py`.
    * @throws BoxStartError when it cannot be started
    */
-  static async start(helper: Helper, program: BoxProgram): Promise<BoxProcess> {
+  static async start(helper: Helper, program: BoxProgram): Promise<HelperProcess> {
     const { argv, cwd, env, stdin, pty } = program;
     await helper.write(encodeFrame("P", JSON.stringify({ argv, cwd, env, stdin, pty: pty ?? null })));
     const frames = decodeFrames(helper.output, { numbered: false });
     const { value: first, done } = await frames.next();
-    if (!done && first.kind === "p") return new BoxProcess(helper, program, Number(first.payload), frames);
+    if (!done && first.kind === "p") return new HelperProcess(helper, program, Number(first.payload), frames);
     if (!done && first.kind === "f") {
       const { what, errno } = JSON.parse(first.payload.toString());
       throw new BoxStartError(what, errno, what === "cwd" ? cwd : (argv[0] ?? ""));
@@ -90,7 +109,6 @@ export class BoxProcess {
     this.exited.catch(() => undefined);
   }
 
-  /** What it writes, until its end; {@link exited} settles with it. One consumer. */
   async *output(): AsyncGenerator<BoxOutput> {
     try {
       for await (const { kind, payload } of this.#frames) {
@@ -107,29 +125,24 @@ export class BoxProcess {
     }
   }
 
-  /** Gives it input; resolves when that is in its pipe. After its end it does nothing. */
   async write(data: Uint8Array): Promise<void> {
     for (let offset = 0; offset < data.length; offset += maxInputBytes) {
       await this.#feed("i", data.subarray(offset, offset + maxInputBytes));
     }
   }
 
-  /** It reads end of file after what was written. */
   async closeStdin(): Promise<void> {
     await this.#feed("c");
   }
 
-  /** Sends a signal to the program alone, by name. */
   async signal(name: NodeJS.Signals): Promise<void> {
     if (!this.#over) await this.#helper.write(encodeFrame("s", String(constants.signals[name])));
   }
 
-  /** Sends a signal to everything that grew from it, by name, also after its own end. */
   async signalTree(name: NodeJS.Signals): Promise<void> {
     await this.#helper.write(encodeFrame("t", String(constants.signals[name])));
   }
 
-  /** Changes the size of its terminal. */
   async resize(size: TerminalSize): Promise<void> {
     if (!this.#over) await this.#helper.write(encodeFrame("w", JSON.stringify(size)));
   }

@@ -4,7 +4,10 @@ import type { FaultRule } from "./faults.js";
 
 /** What both emulated clouds are set up with. */
 export interface CloudOptions {
-  /** Where the machines are made. It needs `python3` and `bash` in its boxes. */
+  /**
+   * Where the machines are made. It needs `python3` in its boxes, or that they are containers: programs are started by
+   * the engine in those without, and there is neither a way to their ports nor notice of changes. E2B needs `bash`.
+   */
   readonly provider: Provider;
   /**
    * Options of the provider for every machine, and on top of them those of its template (E2B) or snapshot or image

@@ -1,8 +1,10 @@
 import type { Duplex } from "node:stream";
 import { type CreateOptions, createSandbox, type Files, type Provider, type Sandbox } from "@sandkit/core";
 import { boxConnection } from "./box-connection.js";
-import { BoxProcess, type BoxProgram } from "./box-process.js";
+import { type BoxProcess, type BoxProgram, HelperProcess } from "./box-process.js";
 import { BoxWatch } from "./box-watch.js";
+import { type ContainerBox, containerOf } from "./container.js";
+import { ContainerProcess, killInContainer } from "./container-process.js";
 import type { HelperName } from "./guest-program.js";
 import type { Helper } from "./helper.js";
 import { Helpers } from "./helpers.js";
@@ -12,6 +14,10 @@ export class EmulatedBox {
   /** Absolute; where programs start and relative paths resolve: the home of the cloud's user. */
   readonly home: string;
   readonly sandbox: Sandbox;
+  /** The best one that there is. */
+  readonly shell: string;
+  /** Set where there is no Python: what is started is started by the engine then. */
+  readonly #container: ContainerBox | undefined;
   /** Programs start below the last; what a program did to one that came before has left some below that. */
   #helpers: Helpers[] = [];
   #starting: Promise<Helpers> | undefined;
@@ -21,9 +27,11 @@ export class EmulatedBox {
   /** Makes one; `home` is the folder of that snapshot, where it starts from one. */
   static async create(provider: Provider, options: CreateOptions, home?: Uint8Array): Promise<EmulatedBox> {
     const sandbox = await createSandbox(provider, options);
-    const box = new EmulatedBox(sandbox);
+    const { shells, interpreters } = await sandbox.info();
+    const container = interpreters.includes("python3") ? undefined : await containerOf(sandbox);
+    const box = new EmulatedBox(sandbox, shells.includes("bash") ? "bash" : "sh", container);
     try {
-      await Promise.all([box.#start(), home && box.restore(home)]);
+      await Promise.all([box.#container ? undefined : box.#start(), home && box.restore(home)]);
       return box;
     } catch (error) {
       await box.destroy();
@@ -31,8 +39,10 @@ export class EmulatedBox {
     }
   }
 
-  private constructor(sandbox: Sandbox) {
+  private constructor(sandbox: Sandbox, shell: string, container: ContainerBox | undefined) {
     this.sandbox = sandbox;
+    this.shell = shell;
+    this.#container = container;
     this.home = sandbox.workdir;
   }
 
@@ -50,24 +60,28 @@ export class EmulatedBox {
 
   /** Starts a program. @throws BoxStartError when it cannot be started */
   async start(program: BoxProgram): Promise<BoxProcess> {
-    return BoxProcess.start(await this.#helper("program"), program);
+    if (this.#container) return ContainerProcess.start(this.#container, program);
+    return HelperProcess.start(await this.#helper("program"), program);
   }
 
   /** Stops every process where it is. */
   async freeze(): Promise<void> {
     this.#frozen = true;
-    await this.#signalAll("SIGSTOP");
+    if (this.#container) await this.#container.container.pause();
+    else await this.#signalAll("SIGSTOP");
   }
 
   /** Lets the stopped ones go on. */
   async thaw(): Promise<void> {
-    await this.#signalAll("SIGCONT");
+    if (this.#container) await this.#container.container.unpause();
+    else await this.#signalAll("SIGCONT");
     this.#frozen = false;
   }
 
   /** Ends every process; the files stay. */
   async killAll(): Promise<void> {
-    await this.#signalAll("SIGKILL");
+    if (this.#container) await killInContainer(this.#container);
+    else await this.#signalAll("SIGKILL");
     this.#helpers = [];
     this.#frozen = false;
   }

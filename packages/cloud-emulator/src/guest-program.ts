@@ -24,6 +24,9 @@ function source(name: string): Promise<string> {
 }
 
 /** The command that runs one of the shell scripts in `guest/`. */
-export async function guestScript(name: "session-command", ...args: readonly string[]): Promise<string[]> {
+export async function guestScript(
+  name: "session-command" | "container-program" | "container-kill",
+  ...args: readonly string[]
+): Promise<string[]> {
   return ["sh", "-c", await readFile(new URL(`${name}.sh`, guest), "utf8"), name, ...args];
 }

@@ -1,4 +1,4 @@
-export { BoxProcess } from "./box-process.js";
+export type { BoxProcess } from "./box-process.js";
 export { Clock } from "./clock.js";
 export type { CloudOptions } from "./cloud-options.js";
 export type { DaytonaOptions } from "./daytona/options.js";

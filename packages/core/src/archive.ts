@@ -1,12 +1,15 @@
 import { posix } from "node:path";
-import { createTarDecoder, createTarPacker, type ParsedTarEntry, type TarHeader } from "modern-tar";
+import type { ParsedTarEntry, TarHeader } from "modern-tar";
 import { messageOf, SandboxError } from "./errors.js";
 import type { FileInfo, ProviderFiles } from "./provider.js";
+
+/** Few programs pack anything: the library is loaded by those. */
+const library = () => import("modern-tar");
 
 /** Packs a directory; names in the archive are relative to it. Devices and sockets have no form in it: `INVALID`. */
 export async function exportTar(files: ProviderFiles, directory: string): Promise<ReadableStream<Uint8Array>> {
   const entries = await files.list(directory, { recursive: true });
-  const { readable, controller } = createTarPacker();
+  const { readable, controller } = (await library()).createTarPacker();
   const pack = async () => {
     for (const entry of entries) await packEntry(files, controller.add, directory, entry);
     controller.finalize();
@@ -68,6 +71,7 @@ export async function importTar(
 }
 
 async function* decode(tar: ReadableStream<Uint8Array>): AsyncGenerator<ParsedTarEntry> {
+  const { createTarDecoder } = await library();
   try {
     for await (const entry of tar.pipeThrough(createTarDecoder({ strict: true }))) yield entry;
   } catch (cause) {

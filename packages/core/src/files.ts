@@ -194,7 +194,8 @@ export class Files {
 function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const [only] = chunks;
   if (only && chunks.length === 1) return only;
-  const bytes = new Uint8Array(size);
+  // Of its own, and not filled with zeros first: all of it is written here.
+  const bytes = new Uint8Array(Buffer.allocUnsafeSlow(size).buffer);
   let offset = 0;
   for (const chunk of chunks) {
     bytes.set(chunk, offset);

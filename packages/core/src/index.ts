@@ -75,28 +75,41 @@ export type {
 } from "./options.js";
 export { describeIssues } from "./options.js";
 export { ownerLabel, ownerState } from "./owner.js";
+export { PlainBox, type PlainBoxOptions } from "./plain/plain-box.js";
+export type { OutputSink, PlainEnding, PlainExec, PlainPlace, PlainStart } from "./plain/plain-place.js";
+export { ProgramMarks } from "./plain/program-marks.js";
 export { Pool, type PoolOptions } from "./pool.js";
 export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
+export { type ChosenTemplate, chooseTemplate, type TemplateTable } from "./remote/choose-template.js";
+export type { BoxFacts, Cloud, CloudPlan, Fleet, MachineOrder } from "./remote/cloud.js";
+export { CloudSandboxes } from "./remote/cloud-sandboxes.js";
 export { type EgressEntry, egressEntries } from "./remote/egress-entries.js";
 export { type InstallOptions, installPackages } from "./remote/install-packages.js";
 export { defaultLeaseMs, Lease, type LeaseOptions } from "./remote/lease.js";
+export type { BoxInfo, Machine, MachineState } from "./remote/machine.js";
+export { type NetworkPlan, networkPlan, type Reach } from "./remote/network-plan.js";
 export type { RemoteSessionOptions } from "./remote/open-agent.js";
+export { type AskedPort, openPort } from "./remote/open-port.js";
 export { type PausedBox, PausedSession } from "./remote/paused-session.js";
 export {
+  creationValues,
   decodeRecord,
   encodeRecord,
   labelValues,
   nameValues,
   optionsDigest,
   type RecordValues,
+  recordOfCopy,
   type SandboxRecord,
 } from "./remote/record.js";
 export type { BulkFiles, RemoteBox } from "./remote/remote-box.js";
 export { type RemoteSession, remoteSession } from "./remote/remote-session.js";
 export { checkRequirements } from "./remote/requirements.js";
-export { type NamedBox, settleName } from "./remote/settle-name.js";
 export type { Terminal, TerminalConnection } from "./remote/terminal.js";
+export { type TryAgainOptions, tryAgain, wait, waitBefore } from "./remote/try-again.js";
+export { undone } from "./remote/undo.js";
 export { exitStatus } from "./result.js";
 export type { Command, Sandbox } from "./sandbox.js";
 export { fingerprintOf, type SessionFactory, SessionRegistry } from "./session-registry.js";
+export { Turns } from "./turns.js";

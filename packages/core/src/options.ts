@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { SandboxError } from "./errors.js";
+import { lazily } from "./lazily.js";
 import type { KernelLanguage, PtySize } from "./provider.js";
 
 /** Content of a file or of stdin: text goes as UTF-8. */
@@ -150,122 +151,149 @@ export interface KernelRequest {
 /** The languages of {@link KernelLanguage}, as data. */
 const kernelLanguages = ["python", "javascript", "typescript", "bash"] as const satisfies KernelLanguage[];
 
-/** Text that a program can be given. */
-export const noNul = z.string().refine((text) => !text.includes("\0"), "must not contain NUL");
-const path = noNul.min(1, "must not be empty");
-const milliseconds = z.number().positive().max(2_147_483_647);
-const bytes = z.number().int().nonnegative();
-const envName = noNul.min(1).refine((name) => !name.includes("="), 'must not contain "="');
-const env = z.record(envName, noNul);
-/** A function, of which no more can be known. */
-export const callback = z.custom<(...args: never) => unknown>(
-  (value) => typeof value === "function",
-  "must be a function",
-);
-const signal = z.instanceof(AbortSignal, { error: "must be an AbortSignal" });
-const data = z.union([z.string(), z.instanceof(Uint8Array), z.instanceof(ReadableStream)], {
-  error: "must be a string, Uint8Array or ReadableStream",
-});
-const ptySize = z.strictObject({ columns: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) });
-
-const createOptions = z.strictObject({
-  name: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, "must be 1 to 128 of A-Z a-z 0-9 _ . -")
-    .optional(),
-  template: z.string().min(1).optional(),
-  image: z.string().min(1).optional(),
-  workdir: path.startsWith("/", "must be absolute").optional(),
-  env: env.optional(),
-  labels: z.record(z.string().min(1), z.string()).optional(),
-  resources: z
-    .strictObject({
-      cpus: z.number().positive().optional(),
-      memoryMiB: z.int().positive().optional(),
-      diskMiB: z.int().positive().optional(),
-      pids: z.int().positive().optional(),
-    })
-    .optional(),
-  network: z
-    .union([z.enum(["none", "full", "packages"]), z.strictObject({ allow: z.array(z.string().min(1)) })])
-    .optional(),
-  lifetime: z
-    .strictObject({
-      ttlMs: milliseconds.optional(),
-      idleMs: milliseconds.optional(),
-      detached: z.boolean().optional(),
-    })
-    .optional(),
-  ports: z.array(z.int().min(1).max(65535)).optional(),
-  files: z.record(path, data).optional(),
-  packages: z.array(z.string().min(1)).optional(),
-  snapshot: z.string().min(1).optional(),
-  approve: callback.optional(),
-  createTimeoutMs: milliseconds.optional(),
-  onProgress: callback.optional(),
-  signal: signal.optional(),
-  native: z.unknown().optional(),
+/** Parts of schemas that more than one of them has. */
+export const parts = lazily(() => {
+  const noNul = z.string().refine((text) => !text.includes("\0"), "must not contain NUL");
+  const path = noNul.min(1, "must not be empty");
+  const milliseconds = z.number().positive().max(2_147_483_647);
+  const bytes = z.number().int().nonnegative();
+  const envName = noNul.min(1).refine((name) => !name.includes("="), 'must not contain "="');
+  const callback = z.custom<(...args: never) => unknown>((value) => typeof value === "function", "must be a function");
+  const signal = z.instanceof(AbortSignal, { error: "must be an AbortSignal" });
+  const data = z.union([z.string(), z.instanceof(Uint8Array), z.instanceof(ReadableStream)], {
+    error: "must be a string, Uint8Array or ReadableStream",
+  });
+  return {
+    /** Text that a program can be given. */
+    noNul,
+    path,
+    milliseconds,
+    bytes,
+    env: z.record(envName, noNul),
+    /** A function, of which no more can be known. */
+    callback,
+    signal,
+    data,
+    /** Of {@link RunOptions}. */
+    run: {
+      timeoutMs: milliseconds.optional(),
+      signal: signal.optional(),
+      maxOutputBytes: bytes.optional(),
+      onOutput: callback.optional(),
+    },
+  };
 });
 
-/** Of {@link RunOptions}. */
-export const run = {
-  timeoutMs: milliseconds.optional(),
-  signal: signal.optional(),
-  maxOutputBytes: bytes.optional(),
-  onOutput: callback.optional(),
-};
-
-const execOptions = z.strictObject({
-  ...run,
-  cwd: path.optional(),
-  env: env.optional(),
-  stdin: data.optional(),
-  killGraceMs: z.number().nonnegative().max(60_000).optional(),
-  onLimit: z.enum(["truncate", "kill"]).optional(),
-  mergeStderr: z.boolean().optional(),
-  user: z.string().min(1).optional(),
+const createOptions = lazily(() => {
+  const { callback, data, env, milliseconds, path, signal } = parts();
+  return z.strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, "must be 1 to 128 of A-Z a-z 0-9 _ . -")
+      .optional(),
+    template: z.string().min(1).optional(),
+    image: z.string().min(1).optional(),
+    workdir: path.startsWith("/", "must be absolute").optional(),
+    env: env.optional(),
+    labels: z.record(z.string().min(1), z.string()).optional(),
+    resources: z
+      .strictObject({
+        cpus: z.number().positive().optional(),
+        memoryMiB: z.int().positive().optional(),
+        diskMiB: z.int().positive().optional(),
+        pids: z.int().positive().optional(),
+      })
+      .optional(),
+    network: z
+      .union([z.enum(["none", "full", "packages"]), z.strictObject({ allow: z.array(z.string().min(1)) })])
+      .optional(),
+    lifetime: z
+      .strictObject({
+        ttlMs: milliseconds.optional(),
+        idleMs: milliseconds.optional(),
+        detached: z.boolean().optional(),
+      })
+      .optional(),
+    ports: z.array(z.int().min(1).max(65535)).optional(),
+    files: z.record(path, data).optional(),
+    packages: z.array(z.string().min(1)).optional(),
+    snapshot: z.string().min(1).optional(),
+    approve: callback.optional(),
+    createTimeoutMs: milliseconds.optional(),
+    onProgress: callback.optional(),
+    signal: signal.optional(),
+    native: z.unknown().optional(),
+  });
 });
 
-const cellOptions = z.strictObject({
-  ...run,
-  interruptGraceMs: z.number().nonnegative().max(60_000).optional(),
-});
-
-const range = { offset: bytes.optional(), length: bytes.optional(), signal: signal.optional() };
-
-const schemas = {
-  extend: milliseconds,
-  create: createOptions,
-  exec: execOptions,
-  spawn: execOptions.extend({ pty: ptySize.optional() }),
-  cell: cellOptions,
-  runCode: cellOptions.extend({
-    language: z.enum(kernelLanguages).optional(),
-    kernel: z.string().min(1).optional(),
-  }),
-  kernel: z.strictObject({
-    language: z.enum(kernelLanguages).optional(),
-    id: z.string().min(1).max(128).optional(),
+const execOptions = lazily(() => {
+  const { data, env, path, run } = parts();
+  return z.strictObject({
+    ...run,
     cwd: path.optional(),
     env: env.optional(),
-  }),
-  data,
-  read: z.strictObject({ ...range, maxBytes: bytes.optional() }),
-  readStream: z.strictObject(range),
-  write: z.strictObject({
-    mode: z.enum(["truncate", "append", "exclusive"]).optional(),
-    permissions: z.int().min(0).max(0o7777).optional(),
-    ifModifiedAt: z.date().optional(),
-    signal: signal.optional(),
-  }),
-  stat: z.strictObject({ followSymlinks: z.boolean().optional() }),
-  list: z.strictObject({
-    recursive: z.boolean().optional(),
-    maxDepth: z.int().min(1).optional(),
-    limit: z.int().min(1).optional(),
-  }),
-  watch: z.strictObject({ recursive: z.boolean().optional(), signal: signal.optional() }),
-  remove: z.strictObject({ recursive: z.boolean().optional() }),
+    stdin: data.optional(),
+    killGraceMs: z.number().nonnegative().max(60_000).optional(),
+    onLimit: z.enum(["truncate", "kill"]).optional(),
+    mergeStderr: z.boolean().optional(),
+    user: z.string().min(1).optional(),
+  });
+});
+
+const cellOptions = lazily(() =>
+  z.strictObject({ ...parts().run, interruptGraceMs: z.number().nonnegative().max(60_000).optional() }),
+);
+
+const range = lazily(() => {
+  const { bytes, signal } = parts();
+  return { offset: bytes.optional(), length: bytes.optional(), signal: signal.optional() };
+});
+
+const schemas = {
+  extend: () => parts().milliseconds,
+  create: createOptions,
+  exec: execOptions,
+  spawn: lazily(() =>
+    execOptions().extend({
+      pty: z.strictObject({ columns: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) }).optional(),
+    }),
+  ),
+  cell: cellOptions,
+  runCode: lazily(() =>
+    cellOptions().extend({
+      language: z.enum(kernelLanguages).optional(),
+      kernel: z.string().min(1).optional(),
+    }),
+  ),
+  kernel: lazily(() =>
+    z.strictObject({
+      language: z.enum(kernelLanguages).optional(),
+      id: z.string().min(1).max(128).optional(),
+      cwd: parts().path.optional(),
+      env: parts().env.optional(),
+    }),
+  ),
+  data: () => parts().data,
+  read: lazily(() => z.strictObject({ ...range(), maxBytes: parts().bytes.optional() })),
+  readStream: lazily(() => z.strictObject(range())),
+  write: lazily(() =>
+    z.strictObject({
+      mode: z.enum(["truncate", "append", "exclusive"]).optional(),
+      permissions: z.int().min(0).max(0o7777).optional(),
+      ifModifiedAt: z.date().optional(),
+      signal: parts().signal.optional(),
+    }),
+  ),
+  stat: lazily(() => z.strictObject({ followSymlinks: z.boolean().optional() })),
+  list: lazily(() =>
+    z.strictObject({
+      recursive: z.boolean().optional(),
+      maxDepth: z.int().min(1).optional(),
+      limit: z.int().min(1).optional(),
+    }),
+  ),
+  watch: lazily(() => z.strictObject({ recursive: z.boolean().optional(), signal: parts().signal.optional() })),
+  remove: lazily(() => z.strictObject({ recursive: z.boolean().optional() })),
 };
 
 /** One sentence for every problem that zod found, each with the path of the value. */
@@ -280,7 +308,7 @@ export function describeIssues(error: z.ZodError): string {
  * @throws SandboxError `INVALID`, naming each wrong or unknown option
  */
 export function checkOptions(operation: keyof typeof schemas, options: unknown): void {
-  checkWith(schemas[operation], operation, options);
+  checkWith(schemas[operation](), operation, options);
 }
 
 /**

@@ -249,7 +249,10 @@ export interface ProviderFiles {
   /** Makes a symbolic link; parents are made. Present where `files.symlink` is declared. */
   symlink?(target: string, path: string): Promise<void>;
 
-  /** Changes at and below a path, until the iteration stops. Present where `files.watch` is declared. */
+  /**
+   * Changes at and below a path, until the iteration stops. What is not taken is kept to a bound; beyond it the
+   * iteration ends with `TOO_LARGE`, and some changes are lost. Present where `files.watch` is declared.
+   */
   watch?(path: string, options: WatchOptions): AsyncIterable<FileChange>;
 }
 

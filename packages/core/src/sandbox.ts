@@ -37,9 +37,6 @@ type Approve = CreateOptions["approve"];
  */
 export class Sandbox implements AsyncDisposable {
   readonly ref: SandboxRef;
-  /** Relative paths resolve against it; commands start in it. */
-  readonly workdir: string;
-  readonly capabilities: Capabilities;
   readonly files: Files;
   /** @throws SandboxError `UNSUPPORTED` where the sandbox has no git */
   readonly git: Git;
@@ -54,11 +51,11 @@ export class Sandbox implements AsyncDisposable {
     this.#session = session;
     this.#approve = approve;
     this.ref = session.ref;
-    this.workdir = session.workdir;
-    this.capabilities = session.capabilities;
     this.files = new Files({
       provider: session.ref.provider,
-      workdir: session.workdir,
+      get workdir() {
+        return session.workdir;
+      },
       files: session.files,
       assertAlive: (operation) => this.#assertAlive(operation),
     });
@@ -68,6 +65,16 @@ export class Sandbox implements AsyncDisposable {
       approve: (code, language) => this.#askApproval({ kind: "code", code, language }),
       abandon: this.#abandon,
     });
+  }
+
+  /** Relative paths resolve against it; commands start in it. Of a sandbox that was found paused, surely known once it is resumed. */
+  get workdir(): string {
+    return this.#session.workdir;
+  }
+
+  /** What it can do: of one that was found paused, at most, until it is resumed. */
+  get capabilities(): Capabilities {
+    return this.#session.capabilities;
   }
 
   /**

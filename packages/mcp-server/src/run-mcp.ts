@@ -16,6 +16,7 @@ const help = `Usage: sandkit-mcp [stdio|http|grant ID] [options]
 Options
   --config FILE      config file; default: SANDKIT_CONFIG, then sandkit/config.json in the user's config folder
   --provider NAME    wasm (default), docker, e2b, daytona or a package; also SANDKIT_PROVIDER
+  --deps PACKAGES    packages that every sandbox has, separated by commas, as pip names them; may be repeated
   --host HOST        http: address to bind, default 127.0.0.1; another needs SANDKIT_TOKEN
   --port N           http: default 3333; 0: any that is free
   --allow-host NAME  http: a further name by which clients reach the server; may be repeated
@@ -39,12 +40,15 @@ class UsageError extends Error {}
  * @param argv Without the names of node and of the program: `["http", "--port", "3333"]`.
  */
 export async function runMcp(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  // Whoever read what is told has gone; clients are served all the same.
+  process.stderr.on("error", () => undefined);
   try {
     const { values, transport, rest } = parse(argv);
     if (values.help) return print(help);
     if (values.version) return print(`${version}\n`);
     setLogLevel(logLevelOf(env.LOG_LEVEL, transport));
-    const { config, path } = await loadConfig({ configPath: values.config, provider: values.provider, env });
+    const { config: loaded, path } = await loadConfig({ configPath: values.config, provider: values.provider, env });
+    const config = withPackages(loaded, values.deps);
     if (transport === "grant") return print(`${grantIn(config, rest, values.principal, env)}\n`);
     if (transport === "stdio") {
       await serveStdio({ config, configPath: path, secret: env.SANDKIT_SECRET || undefined });
@@ -84,6 +88,7 @@ function parse(argv: readonly string[]) {
       options: {
         config: { type: "string" },
         provider: { type: "string" },
+        deps: { type: "string", multiple: true },
         host: { type: "string" },
         port: { type: "string" },
         "allow-host": { type: "string", multiple: true },
@@ -116,6 +121,14 @@ function grantIn(config: Config, [id = ""]: readonly string[], principal = "", e
     throw new ConfigError("grant needs the secret of the server: set SANDKIT_SECRET, or secret in the config");
   }
   return grantSandbox({ provider: config.provider, id }, { principal, secret });
+}
+
+/** Beside those of the config. */
+function withPackages(config: Config, deps: readonly string[] = []): Config {
+  const packages = deps.flatMap((text) => text.split(/,(?![^[]*\])/)).map((name) => name.trim());
+  if (packages.includes("")) throw new UsageError("--deps needs names of packages, separated by commas");
+  if (packages.length === 0) return config;
+  return { ...config, defaults: { ...config.defaults, packages: [...(config.defaults.packages ?? []), ...packages] } };
 }
 
 function logLevelOf(name: string | undefined, transport: "stdio" | "http" | "grant") {

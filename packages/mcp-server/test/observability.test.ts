@@ -163,6 +163,15 @@ describe("the log", () => {
     expect(server.stderr).not.toContain("my-data");
   });
 
+  it("may be read by nobody", async () => {
+    await using server = new RawServer(["--config", folder.path], { LOG_LEVEL: "info" });
+    await server.initialize();
+    server.child.stderr.destroy();
+    for (const id of [1, 2]) expect(await server.call(id, "exec", { command: "echo on" })).toContain("on");
+    server.child.stdin.end();
+    expect(await server.exited).toEqual([0, null]);
+  });
+
   it("refuses a level that there is not", async () => {
     await using server = new RawServer([], { LOG_LEVEL: "loud" });
     expect(await server.exited).toEqual([2, null]);

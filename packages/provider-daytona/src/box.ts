@@ -1,76 +1,69 @@
 import type { Daytona, Sandbox } from "@daytonaio/sdk";
-import type { ProviderSession, RemoteBox, SandboxInfo } from "@sandkit/core";
+import { type BoxFacts, openPort, type RemoteBox } from "@sandkit/core";
 import { bulkFiles } from "./bulk-files.js";
 import { patiently } from "./call.js";
 import { daytonaCapabilities } from "./capabilities.js";
-import { providerName } from "./errors.js";
-import { contextOf, refreshed } from "./find.js";
-import { forkSandbox } from "./fork.js";
-import { type DaytonaRecord, workdirLabels } from "./labels.js";
+import { copySandbox } from "./copy.js";
+import { contextOf, refreshed, whyUnreachable } from "./find.js";
+import { type DaytonaMachine, isVirtualMachine } from "./machine.js";
 import { minutesOf } from "./minutes.js";
 import { pauseSandbox, resumeSandbox } from "./pause.js";
-import { openPort } from "./port.js";
 import { removeSandbox } from "./removal.js";
 import { takeSnapshot } from "./snapshot.js";
-import { type DaytonaState, stateOf } from "./states.js";
+import { isKept } from "./states.js";
 import { PtyTerminal } from "./terminal.js";
 
-/** What a session of a sandbox at Daytona is made of. */
+/** What a box is made of. */
 export interface BoxParts {
   readonly client: Daytona;
-  readonly sandbox: Sandbox;
-  readonly record: DaytonaRecord;
-  readonly origin: "created" | "attached";
+  readonly machine: DaytonaMachine;
+  readonly facts: BoxFacts<DaytonaMachine>;
+  readonly leaseMs: number;
   /** How long it is kept while it is paused, in milliseconds. */
   readonly pausedMs: number;
-  readonly leaseMs: number;
-  /** Where its session found itself, for who finds it stopped. */
-  workdir?: string | undefined;
-  /** Over the environment of the sandbox; of its creator alone. */
-  readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Makes a session of a fork. */
-  readonly adopt: (fork: Sandbox, record: DaytonaRecord) => Promise<ProviderSession>;
 }
 
 /** A sandbox at Daytona as `remoteSession` takes it. */
-export function daytonaBox(parts: BoxParts): RemoteBox {
-  const { sandbox, record, origin } = parts;
-  const isVirtualMachine = sandbox.sandboxClass !== undefined && sandbox.sandboxClass !== "container";
+export function daytonaBox({ client, machine, facts, leaseMs, pausedMs }: BoxParts): RemoteBox {
+  const { sandbox, hasImage } = machine;
+  const { ref, workdir, env, info } = facts;
+  const isVirtual = isVirtualMachine(sandbox);
   return {
-    ref: { provider: providerName, id: sandbox.id },
-    capabilities: daytonaCapabilities({ isVirtualMachine, hasImage: record.hasImage }),
-    workdir: record.workdir,
-    env: parts.env,
+    ref,
+    workdir,
+    env,
+    info,
+    capabilities: daytonaCapabilities({ isVirtualMachine: isVirtual, hasImage }),
     terminal: () => new PtyTerminal(sandbox),
     bulk: bulkFiles(sandbox),
-    native: { sandbox, daytona: parts.client },
-    info: async () => ({ ...factsOf(sandbox, record, await refreshed(sandbox, "info")), origin }),
+    native: { sandbox, daytona: client },
     explainLoss: () => explainLoss(sandbox),
-    destroy: once(() => removeSandbox(sandbox)),
-    port: (port, { waitMs = 0 } = {}) => openPort(sandbox, port, waitMs),
+    destroy: () => removeSandbox(sandbox),
+    port: async (port, { waitMs } = {}) => openPort({ ref, port, info: await addressOf(sandbox, port), waitMs }),
     pause: {
-      keeps: isVirtualMachine ? "processes" : "files",
-      async pause() {
-        const labels = workdirLabels(sandbox.labels, parts.workdir);
-        if (labels) await patiently(contextOf(sandbox, "pause"), () => sandbox.setLabels(labels));
-        await pauseSandbox(sandbox, isVirtualMachine, parts.pausedMs);
-      },
-      resume: () => resumeSandbox(sandbox, parts.leaseMs),
+      keeps: isVirtual ? "processes" : "files",
+      pause: () => pauseSandbox(sandbox, isVirtual, pausedMs),
+      resume: () => resumeSandbox(sandbox, leaseMs),
     },
-    snapshot: (name) => takeSnapshot(parts.client, sandbox, name),
-    ...(isVirtualMachine && { fork: (count: number) => forkSandbox(parts, count) }),
-    extend: (ttlMs) => patiently(contextOf(sandbox, "extend"), () => sandbox.setTtl(minutesOf(ttlMs))),
+    snapshot: (name) => takeSnapshot(client, sandbox, name),
+    ...(isVirtual && {
+      fork: async (count: number) => facts.openCopies(await copySandbox(client, machine, facts.record, count, leaseMs)),
+    }),
+    extend: (ttlMs) => extend(sandbox, ttlMs),
   };
 }
 
-/** What Daytona says of a sandbox. @param state Undefined: it is gone. */
-export function factsOf(
-  { autoDestroyAt }: Sandbox,
-  { name, template, createdAt, labels }: DaytonaRecord,
-  state: DaytonaState,
-): Omit<SandboxInfo, "ref" | "origin" | "shells" | "interpreters"> {
-  const expiresAt = autoDestroyAt === undefined ? undefined : new Date(autoDestroyAt);
-  return { state: state === undefined ? "gone" : stateOf(state), name, template, createdAt, labels, expiresAt };
+async function addressOf(sandbox: Sandbox, port: number) {
+  const context = { ...contextOf(sandbox, "port"), subject: `port ${port} of sandbox ${sandbox.id}` };
+  const { url, token } = await patiently(context, () => sandbox.getPreviewLink(port));
+  return { url, headers: { "x-daytona-preview-token": token, "x-daytona-skip-preview-warning": "true" } };
+}
+
+/** Of one that rests, the end is that of its rest, which somebody else may have given it: it is left alone. */
+async function extend(sandbox: Sandbox, ttlMs: number): Promise<void> {
+  const why = await whyUnreachable(sandbox, "extend");
+  if (why && (isKept(sandbox.state) || why.code === "SANDBOX_LOST")) throw why;
+  await patiently(contextOf(sandbox, "extend"), () => sandbox.setTtl(minutesOf(ttlMs)));
 }
 
 async function explainLoss(sandbox: Sandbox): Promise<string | undefined> {
@@ -79,16 +72,4 @@ async function explainLoss(sandbox: Sandbox): Promise<string | undefined> {
     return "Daytona has it no more: its time was up, or somebody removed it";
   if (state === "started") return undefined;
   return `at Daytona it is ${state}${sandbox.errorReason ? `: ${sandbox.errorReason}` : ""}`;
-}
-
-/** Done once, however many ask for it; once more after a failure. */
-function once(work: () => Promise<void>): () => Promise<void> {
-  let under: Promise<void> | undefined;
-  return () => {
-    under ??= work().catch((error) => {
-      under = undefined;
-      throw error;
-    });
-    return under;
-  };
 }

@@ -8,6 +8,8 @@ import { type CallContext, daytonaError, refusal } from "./errors.js";
 const fromBytes = 1024 * 1024;
 /** Longest that one file may take, in seconds. */
 const timeout = 60 * 60;
+/** What is kept of a download that nobody has taken yet. */
+const mostKeptBytes = 1024 * 1024;
 /** Names that come back in a header as they were sent: by others the SDK does not find what it asked for. */
 const plainName = /^[\x20-\x7e]+$/;
 
@@ -42,24 +44,36 @@ export function bulkFiles(sandbox: Sandbox): BulkFiles {
   };
 }
 
-/** The bytes of a download, pulled; its failures as ours. */
+/** The bytes of a download; its failures as ours. What comes in one go is passed on so: a turn for each piece costs. */
 function streamOf(source: Readable, context: CallContext): ReadableStream<Uint8Array> {
-  const chunks: AsyncIterator<Uint8Array> = source.iterator({ destroyOnReturn: true });
   return new ReadableStream<Uint8Array>(
     {
-      async pull(controller) {
-        try {
-          const { done, value } = await chunks.next();
-          if (done) controller.close();
-          else controller.enqueue(value);
-        } catch (error) {
-          controller.error(daytonaError(error, context));
-        }
+      start(controller) {
+        let over = false;
+        const once = (finish: () => void) => () => {
+          if (!over) finish();
+          over = true;
+        };
+        const fail = (reason: unknown) => once(() => controller.error(daytonaError(reason, context)))();
+        source.on("data", (piece: Uint8Array) => {
+          if (over) return;
+          controller.enqueue(piece);
+          if ((controller.desiredSize ?? 1) <= 0) source.pause();
+        });
+        source.on(
+          "end",
+          once(() => controller.close()),
+        );
+        source.on("error", fail);
+        source.on("close", () => fail(new Error("the download was closed before its end")));
+      },
+      pull() {
+        source.resume();
       },
       cancel() {
         source.destroy();
       },
     },
-    { highWaterMark: 0 },
+    new ByteLengthQueuingStrategy({ highWaterMark: mostKeptBytes }),
   );
 }

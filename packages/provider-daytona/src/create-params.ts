@@ -1,7 +1,8 @@
-import type { CreateOptions } from "@sandkit/core";
+import type { CreateOptions, SandboxRecord } from "@sandkit/core";
 import type { Sdk } from "./client.js";
-import { type DaytonaRecord, labelsOf } from "./labels.js";
+import { labelsOf } from "./labels.js";
 import { minutesOf } from "./minutes.js";
+import { vendorName } from "./names.js";
 import type { CreateParams } from "./obtain.js";
 import type { SandboxPlan } from "./plan-sandbox.js";
 
@@ -10,13 +11,13 @@ export function createParams(
   { Image }: Sdk,
   create: CreateOptions,
   plan: SandboxPlan,
-  record: DaytonaRecord,
+  record: SandboxRecord,
   lifeMs: number,
 ): CreateParams {
   const { start, native, resources } = plan;
   const common = {
-    name: create.name ?? `sandkit-${record.creation}`,
-    labels: labelsOf(record),
+    name: vendorName(record),
+    labels: labelsOf(record, start.image !== undefined),
     envVars: { ...create.env },
     // Counts calls of its API, not programs that run.
     autoStopInterval: 0,

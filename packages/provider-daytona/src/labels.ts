@@ -1,54 +1,24 @@
 import { decodeRecord, encodeRecord, labelValues, type SandboxRecord } from "@sandkit/core";
 
-/** What a sandbox's labels at Daytona tell of it. Programs inside cannot change them. */
-export interface DaytonaRecord extends SandboxRecord {
-  /** Of one creation alone: whether a sandbox that is found is the one that was asked for. */
-  readonly creation: string;
-  /** Made from an image, which leaves its resources to the one who makes it. */
-  readonly hasImage: boolean;
-  /** Its maker is still at work in it: nobody else may have it yet. */
-  readonly isPending: boolean;
-}
-
-const creationKey = "sandkit.creation";
 const imageKey = "sandkit.image";
-const pendingKey = "sandkit.pending";
-/** As core's records have it. */
-const workdirKey = "sandkit.workdir";
 
 /** On every sandbox that Sandkit makes: Daytona finds labels by their whole value. */
 const ours = { sandkit: "true" } as const;
 
-/** Labels of the sandbox of a record. */
-export function labelsOf(record: DaytonaRecord): Record<string, string> {
-  return {
-    ...encodeRecord(record),
-    ...ours,
-    [creationKey]: record.creation,
-    ...(record.hasImage && { [imageKey]: "true" }),
-    ...(record.isPending && { [pendingKey]: "true" }),
-  };
+/**
+ * Labels of the sandbox of a record. Programs inside cannot change them.
+ * @param hasImage Made from an image, which leaves its resources to the one who makes it.
+ */
+export function labelsOf(record: SandboxRecord, hasImage: boolean): Record<string, string> {
+  return { ...encodeRecord(record), ...ours, ...(hasImage && { [imageKey]: "true" }) };
 }
 
-/** The record in a sandbox's labels; undefined when Sandkit has not made it. */
-export function recordOf(labels: Readonly<Record<string, string>> = {}): DaytonaRecord | undefined {
-  const record = decodeRecord(labels);
-  const creation = labels[creationKey];
-  if (!record || creation === undefined) return undefined;
-  return { ...record, creation, hasImage: labels[imageKey] === "true", isPending: labels[pendingKey] === "true" };
-}
-
-/** The labels of a sandbox whose maker is done; the SDK has one of its own among them. */
-export function doneLabels({ [pendingKey]: _, ...labels }: Readonly<Record<string, string>>): Record<string, string> {
-  return labels;
-}
-
-/** The labels with where a sandbox works; undefined where they tell that already, or nobody knows. */
-export function workdirLabels(
-  labels: Readonly<Record<string, string>>,
-  workdir: string | undefined,
-): Record<string, string> | undefined {
-  return workdir === undefined || workdirKey in labels ? undefined : { ...labels, [workdirKey]: workdir };
+/** What the labels of a sandbox tell; the record is undefined when Sandkit has not made it. */
+export function readLabels(labels: Readonly<Record<string, string>> = {}): {
+  readonly record: SandboxRecord | undefined;
+  readonly hasImage: boolean;
+} {
+  return { record: decodeRecord(labels), hasImage: labels[imageKey] === "true" };
 }
 
 /** What Daytona is to be asked for, to find the sandboxes with these labels of the user. */

@@ -1,27 +1,25 @@
 import {
+  type ChosenTemplate,
+  type CloudPlan,
   type CreateOptions,
   checkRequirements,
   describeIssues,
-  type NetworkPolicy,
-  optionsDigest,
+  networkPlan,
 } from "@sandkit/core";
 import { providerName, refusal } from "./errors.js";
-import { type Egress, egressOf, indexHosts } from "./network.js";
+import { type Egress, egressOf } from "./network.js";
 import { type DaytonaNative, type DaytonaOptions, nativeSchema } from "./options.js";
 import { resourcesOf } from "./resources.js";
-import { type StartingImage, startingImage } from "./templates.js";
+import { type Start, startOf } from "./templates.js";
 
 /** What a create asks for, parsed. */
-export interface SandboxPlan {
-  readonly start: StartingImage;
+export interface SandboxPlan extends CloudPlan {
+  readonly start: ChosenTemplate<Start>;
   readonly resources: ReturnType<typeof resourcesOf>;
   readonly native: DaytonaNative;
-  readonly egress: Egress;
-  /** Until the packages are installed, where they need more than that. */
+  /** What it may reach while packages are installed, and for its life. */
   readonly egressAtFirst: Egress;
-  readonly packages: readonly string[];
-  /** Hash of what a second create of the name must ask for too. */
-  readonly optionsDigest: string;
+  readonly egress: Egress;
 }
 
 /**
@@ -29,24 +27,19 @@ export interface SandboxPlan {
  * @throws SandboxError `INVALID` or `UNSUPPORTED`, naming the option
  */
 export function planSandbox(create: CreateOptions<DaytonaNative>, options: DaytonaOptions): SandboxPlan {
-  const start = startingImage(create, options.snapshots);
-  const packages = checkRequirements(providerName, create.packages);
-  const egress = egressOf(create.network);
+  const start = startOf(create, options.snapshots);
+  const { atFirst, forLife, narrows } = networkPlan(create, options.packageHosts);
   return {
     start,
+    startsFrom: start.image ?? start.snapshot ?? "its default snapshot",
+    template: start.name,
     resources: resourcesOf(create.resources, start),
     native: parseNative(create.native),
-    egress,
-    egressAtFirst: packages.length === 0 ? egress : egressOf(withIndexes(create.network)),
-    packages,
-    optionsDigest: optionsDigest(create),
+    packages: checkRequirements(providerName, create.packages),
+    egressAtFirst: egressOf(atFirst),
+    egress: egressOf(forLife),
+    narrowsNetwork: narrows,
   };
-}
-
-/** The policy with the places that packages come from. */
-function withIndexes(policy: NetworkPolicy = "none"): NetworkPolicy {
-  if (policy === "none") return "packages";
-  return typeof policy === "string" ? policy : { allow: [...policy.allow, ...indexHosts] };
 }
 
 function parseNative(native: unknown): DaytonaNative {

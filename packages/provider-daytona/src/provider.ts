@@ -1,12 +1,11 @@
-import { defineProvider, describeIssues, type Provider } from "@sandkit/core";
+import { CloudSandboxes, defineProvider, describeIssues, type Provider } from "@sandkit/core";
 import { upperBound } from "./capabilities.js";
 import { checkDaytona } from "./check.js";
 import { DaytonaConnector } from "./client.js";
+import { DaytonaCloud } from "./cloud.js";
 import { providerName, refusal } from "./errors.js";
 import { type DaytonaNative, type DaytonaOptions, optionsSchema } from "./options.js";
 import { planSandbox } from "./plan-sandbox.js";
-import { reapSandboxes } from "./reaper.js";
-import { Sandboxes } from "./sandboxes.js";
 
 /**
  * Sandboxes at Daytona, through its own SDK. Nothing is loaded or connected to before the first use.
@@ -16,7 +15,7 @@ export function daytona(options: DaytonaOptions = {}): Provider<DaytonaNative> {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success) throw refusal("INVALID", `options of daytona(): ${describeIssues(parsed.error)}`, "daytona");
   const connector = new DaytonaConnector(parsed.data);
-  const sandboxes = new Sandboxes(connector, parsed.data);
+  const sandboxes = new CloudSandboxes(() => new DaytonaCloud(connector, parsed.data));
   return defineProvider<DaytonaNative>({
     name: providerName,
     capabilities: upperBound,
@@ -26,7 +25,7 @@ export function daytona(options: DaytonaOptions = {}): Provider<DaytonaNative> {
     create: (create) => sandboxes.create(create),
     attach: (ref, attach) => sandboxes.attach(ref, attach),
     list: (list) => sandboxes.list(list),
-    reap: async (reap) => reapSandboxes(connector.connect(), reap),
+    reap: async (reap) => sandboxes.reap(reap),
     check: () => checkDaytona(connector),
     close: () => connector.close(),
   });

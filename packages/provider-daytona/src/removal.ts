@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "@daytonaio/sdk";
-import { SandboxError } from "@sandkit/core";
-import { onDaytona, requestTimeoutMs, waitBefore } from "./call.js";
-import { isPassing, providerName, statusOf } from "./errors.js";
+import { SandboxError, waitBefore } from "@sandkit/core";
+import { onDaytona, requestTimeoutMs } from "./call.js";
+import { isPassing, providerName, retryAfterOf, statusOf } from "./errors.js";
 import { contextOf, refreshed } from "./find.js";
 import { isEnded } from "./states.js";
 
@@ -44,7 +44,7 @@ async function askForRemoval(sandbox: Sandbox, end: number): Promise<boolean> {
       if (status === 404 || status === 410) return false;
       // What is being done with it now may be its removal: its state tells.
       if (status === 409) return true;
-      const waitMs = waitBefore(attempt, error);
+      const waitMs = waitBefore(attempt, retryAfterOf(error));
       if (!isPassing(error) || performance.now() + waitMs > end) throw error;
       await pause(waitMs);
     }

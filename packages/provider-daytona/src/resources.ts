@@ -1,7 +1,7 @@
 import type { Resources as DaytonaResources } from "@daytonaio/sdk";
 import type { Resources } from "@sandkit/core";
 import { refusal } from "./errors.js";
-import type { StartingImage } from "./templates.js";
+import type { Start } from "./templates.js";
 
 const mebibytesOfGibibyte = 1024;
 
@@ -9,7 +9,7 @@ const mebibytesOfGibibyte = 1024;
  * A sandbox's resources in the units of Daytona: whole processors and GiB.
  * @throws SandboxError `UNSUPPORTED` where they belong to a snapshot, `INVALID` for parts of a unit
  */
-export function resourcesOf(resources: Resources = {}, start: StartingImage): DaytonaResources | undefined {
+export function resourcesOf(resources: Resources = {}, start: Start): DaytonaResources | undefined {
   const asked = Object.entries(resources).filter(([, value]) => value !== undefined);
   const [first] = asked;
   if (first === undefined) return undefined;

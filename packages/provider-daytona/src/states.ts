@@ -1,5 +1,4 @@
 import type { Sandbox } from "@daytonaio/sdk";
-import type { SandboxState } from "@sandkit/core";
 
 /** What Daytona calls the state of a sandbox. */
 export type DaytonaState = Sandbox["state"];
@@ -44,10 +43,4 @@ export function isEnded(state: DaytonaState): boolean {
 /** Of no use to anybody, and still there. */
 export function isBroken(state: DaytonaState): boolean {
   return state !== undefined && broken.has(state);
-}
-
-/** The contract's word for it. */
-export function stateOf(state: DaytonaState): SandboxState {
-  if (isEnded(state) || isBroken(state)) return "gone";
-  return isKept(state) ? "paused" : "running";
 }

@@ -1,16 +1,14 @@
-import type { CreateOptions } from "@sandkit/core";
-import { refusal } from "./errors.js";
+import { type ChosenTemplate, type CreateOptions, chooseTemplate } from "@sandkit/core";
+import { providerName, refusal } from "./errors.js";
 
 /** What a sandbox starts from. */
-export interface StartingImage {
+export interface Start {
   /** Name or id of a snapshot at Daytona; absent with an image, and for Daytona's own default. */
   readonly snapshot?: string | undefined;
   /** An image that Daytona makes a snapshot of, with what is built on it. */
   readonly image?: string | undefined;
   /** Commands that build on the image. */
   readonly build?: readonly string[] | undefined;
-  /** The name that was asked for; absent when an image or a snapshot was. */
-  readonly name?: string | undefined;
 }
 
 const science = [
@@ -37,7 +35,7 @@ const node = (version: string) => ({
 });
 const go = (version: string) => ({ image: `golang:${version}-bookworm` });
 
-const templates: Readonly<Record<string, Omit<StartingImage, "name">>> = {
+const known: Readonly<Record<string, Start>> = {
   python: everything,
   node: everything,
   typescript: everything,
@@ -56,28 +54,22 @@ const templates: Readonly<Record<string, Omit<StartingImage, "name">>> = {
   rust: { image: "rust:1-bookworm" },
 };
 
-const defaultTemplate = "python";
-
 /**
  * What a create asks to start from.
  * @throws SandboxError `INVALID` with all names there are
  */
-export function startingImage(create: CreateOptions, own: Readonly<Record<string, string>> = {}): StartingImage {
-  const { template, image, snapshot } = create;
-  if (snapshot !== undefined) {
-    if ((template ?? image) === undefined) return { snapshot };
-    throw refusal(
-      "INVALID",
-      'options "snapshot" and "template" or "image" exclude each other: a snapshot is the image',
-    );
-  }
-  if (image !== undefined) return { image: checkedImage(image) };
-  const name = template ?? defaultTemplate;
-  if (Object.hasOwn(own, name)) return { snapshot: own[name], name };
-  if (Object.hasOwn(templates, name)) return { ...templates[name], name };
-  const names = [...new Set([...Object.keys(templates), ...Object.keys(own)])].sort().join(", ");
-  const next = 'name one of your snapshots by "snapshots" of daytona(), or give an "image"';
-  throw refusal("INVALID", `template "${name}" does not exist: there are ${names}; ${next}`);
+export function startOf(
+  create: Pick<CreateOptions, "template" | "image" | "snapshot">,
+  own: Readonly<Record<string, string>> = {},
+): ChosenTemplate<Start> {
+  return chooseTemplate<Start>(create, {
+    provider: providerName,
+    own: Object.fromEntries(Object.entries(own).map(([name, snapshot]) => [name, { snapshot }])),
+    known,
+    fromImage: (image) => ({ image: checkedImage(image) }),
+    fromSnapshot: (snapshot) => ({ snapshot }),
+    next: 'name one of your snapshots by "snapshots" of daytona(), or give an "image"',
+  });
 }
 
 /** It becomes a line of a Dockerfile. */

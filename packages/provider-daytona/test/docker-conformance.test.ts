@@ -1,8 +1,8 @@
 import { testProvider } from "@sandkit/core/conformance";
 import { docker } from "@sandkit/provider-docker";
 import { afterAll, describe, it } from "vitest";
+import { engineIsThere, pythonImage } from "../../cloud-emulator/test/engine.js";
 import { emulated } from "./emulated.js";
-import { engineIsThere, pythonImage } from "./engine.js";
 import { containerSkips, listSkip } from "./skips.js";
 
 /** What Daytona has a part in. */

@@ -5,25 +5,29 @@ import { type DaytonaNative, type DaytonaOptions, daytona } from "../src/index.j
 
 /** An emulated Daytona and our provider for it. */
 export interface Emulated extends AsyncDisposable {
-  readonly cloud: DaytonaEmulator;
+  readonly emulator: DaytonaEmulator;
   readonly provider: Provider<DaytonaNative>;
+  /** Another one, as another program has it. */
+  other(): Provider<DaytonaNative>;
 }
 
 /** Over processes of this machine, unless told otherwise. They have the network of the machine, whatever is wished. */
 export async function emulated(options: Partial<EmulatorOptions> = {}, own: DaytonaOptions = {}): Promise<Emulated> {
-  const cloud = await startDaytona({ provider: local(), network: "record", ...options });
-  const provider = daytonaAt(cloud, own);
+  const emulator = await startDaytona({ provider: local(), network: "record", ...options });
+  const { url, apiKey } = emulator;
+  const programs: Provider<DaytonaNative>[] = [];
+  const other = () => {
+    const provider = daytona({ apiKey, apiUrl: url, target: "us", ...own });
+    programs.push(provider);
+    return provider;
+  };
   return {
-    cloud,
-    provider,
+    emulator,
+    provider: other(),
+    other,
     async [Symbol.asyncDispose]() {
-      await provider.close?.();
-      await cloud.close();
+      await Promise.all(programs.map((provider) => provider.close?.()));
+      await emulator.close();
     },
   };
-}
-
-/** Our provider, as another program has it. */
-export function daytonaAt({ url, apiKey }: DaytonaEmulator, own: DaytonaOptions = {}): Provider<DaytonaNative> {
-  return daytona({ apiKey, apiUrl: url, target: "us", ...own });
 }

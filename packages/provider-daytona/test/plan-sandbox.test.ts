@@ -1,8 +1,7 @@
-import { createSandbox } from "@sandkit/core";
+import { createSandbox, type SandboxRecord } from "@sandkit/core";
 import { describe, expect, it } from "vitest";
 import { DaytonaConnector } from "../src/client.js";
 import { createParams } from "../src/create-params.js";
-import type { DaytonaRecord } from "../src/labels.js";
 import { minutesOf } from "../src/minutes.js";
 import { planSandbox } from "../src/plan-sandbox.js";
 import { daytona } from "../src/provider.js";
@@ -73,6 +72,17 @@ describe("networks", () => {
     const { egress, egressAtFirst } = plan({ packages: ["requests"] });
     expect(egress).toEqual({ networkBlockAll: true });
     expect(egressAtFirst.domainAllowList).toContain("pypi.org");
+    const env = {
+      PIP_INDEX_URL: "https://u:p@mirror.example:8443/simple",
+      PIP_EXTRA_INDEX_URL: "http://203.0.113.9/a",
+    };
+    expect(plan({ packages: ["requests"], env }).egressAtFirst).toEqual({
+      networkBlockAll: false,
+      networkAllowList: "203.0.113.9/32",
+      domainAllowList: "mirror.example",
+    });
+    const own = planSandbox({ network: "packages" }, { packageHosts: ["index.example"] });
+    expect(own).toMatchObject({ egress: { domainAllowList: "index.example" }, narrowsNetwork: false });
   });
 });
 
@@ -120,14 +130,12 @@ describe("templates", () => {
 });
 
 describe("a request", () => {
-  const record: DaytonaRecord = {
+  const record: SandboxRecord = {
     owner: "o",
     creation: "c",
     createdAt: new Date(0),
     options: "h",
     detached: false,
-    hasImage: true,
-    isPending: false,
     labels: { team: "a" },
   };
 

@@ -9,6 +9,7 @@ import {
   type SandboxInfo,
   type SandboxRef,
   SessionRegistry,
+  Turns,
 } from "@sandkit/core";
 import { bridgeStreams, firstCommand } from "./agent-program.js";
 import { dockerCapabilities } from "./capabilities.js";
@@ -31,7 +32,6 @@ import { planSandbox } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
 import { type FirstWords, openSession } from "./session.js";
 import { startSandbox } from "./start-sandbox.js";
-import { Turns } from "./turns.js";
 
 type Create = CreateOptions<DockerNative>;
 

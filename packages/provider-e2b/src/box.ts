@@ -1,12 +1,14 @@
 import {
+  type BoxFacts,
+  type BoxInfo,
   type BulkFiles,
   type Capabilities,
-  decodeRecord,
+  openPort,
   type PortInfo,
+  type ProviderFiles,
   type ProviderSession,
   type RemoteBox,
-  type SandboxInfo,
-  type SandboxRecord,
+  recordOfCopy,
   type SandboxRef,
   type SnapshotInfo,
   type Terminal,
@@ -15,10 +17,11 @@ import type { Sandbox } from "e2b";
 import { whyUnreachable } from "./believe.js";
 import { bulkFiles } from "./bulk-files.js";
 import { e2bCapabilities, longestTtlMs } from "./capabilities.js";
-import type { E2BClient, VendorInfo } from "./client.js";
-import { providerName } from "./errors.js";
-import { portOf, type SharedAddress } from "./ports.js";
+import type { E2BClient } from "./client.js";
+import type { E2BMachine } from "./machine.js";
+import { addressOf } from "./ports.js";
 import { PtyTerminal } from "./terminal.js";
+import { watchFiles } from "./watch.js";
 
 /** E2B counts in seconds, and takes 0 for something else. */
 const shortestTtlMs = 1_000;
@@ -27,15 +30,11 @@ const shortestTtlMs = 1_000;
 export interface BoxParts {
   readonly client: E2BClient;
   readonly sandbox: Sandbox;
-  readonly record: SandboxRecord;
-  readonly origin: SandboxInfo["origin"];
+  readonly facts: BoxFacts<E2BMachine>;
   readonly leaseMs: number;
   /** Who programs run as. */
   readonly user: string;
-  readonly address: SharedAddress;
-  readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Sessions of copies of a box. */
-  readonly openForks: (forks: readonly Sandbox[]) => Promise<ProviderSession[]>;
+  readonly sandboxUrl: string | undefined;
 }
 
 /** A sandbox at E2B, as `remoteSession` takes it. */
@@ -45,8 +44,9 @@ export class E2BBox implements RemoteBox {
   readonly workdir: string | undefined;
   readonly env: Readonly<Record<string, string>> | undefined;
   readonly user: string | undefined;
-  readonly detached: boolean;
+  readonly info: () => Promise<BoxInfo>;
   readonly bulk: BulkFiles;
+  readonly watch: NonNullable<ProviderFiles["watch"]>;
   readonly pause: NonNullable<RemoteBox["pause"]>;
   readonly client: E2BClient;
   /** After a resume it is another object for the same sandbox. */
@@ -54,51 +54,54 @@ export class E2BBox implements RemoteBox {
   readonly #parts: BoxParts;
 
   constructor(parts: BoxParts) {
+    const { client, sandbox, facts, user } = parts;
     this.#parts = parts;
-    this.client = parts.client;
-    this.sandbox = parts.sandbox;
-    this.ref = { provider: providerName, id: parts.sandbox.sandboxId };
-    this.workdir = parts.record.workdir;
-    this.env = parts.env;
-    this.detached = parts.record.detached;
+    this.client = client;
+    this.sandbox = sandbox;
+    this.ref = facts.ref;
+    this.workdir = facts.workdir;
+    this.env = facts.env;
+    this.info = facts.info;
     // The terminal is root's.
-    this.user = parts.user === "root" ? undefined : parts.user;
-    this.bulk = bulkFiles(this.client, parts.user, () => this.sandbox);
-    this.pause = { keeps: "processes", pause: () => this.client.pause(this.#id), resume: () => this.#resume() };
+    this.user = user === "root" ? undefined : user;
+    this.bulk = bulkFiles(client, user, () => this.sandbox);
+    this.watch = (...args) => watchFiles(this, ...args);
+    this.pause = { keeps: "processes", pause: () => client.pause(this.ref.id), resume: () => this.#resume() };
   }
 
-  terminal(): Terminal {
-    return new PtyTerminal(this);
-  }
-
-  async info(): Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">> {
-    const found = await this.client.info(this.#id, "info");
-    return { ...describe(this.#parts.record, found), origin: this.#parts.origin };
+  terminal(user?: string): Terminal {
+    return new PtyTerminal(this, user);
   }
 
   async explainLoss(): Promise<string | undefined> {
-    return (await whyUnreachable(this.client, this.#id))?.message;
+    return (await whyUnreachable(this.client, this.ref.id))?.message;
   }
 
   destroy(): Promise<void> {
-    return this.client.kill(this.#id);
+    return this.client.kill(this.ref.id);
   }
 
-  port(port: number, options: { readonly waitMs?: number | undefined } = {}): Promise<PortInfo> {
-    return portOf(this.sandbox, port, this.#parts.address, options.waitMs);
+  port(port: number, { waitMs }: { readonly waitMs?: number | undefined } = {}): Promise<PortInfo> {
+    const info = addressOf(this.sandbox, port, this.#parts.sandboxUrl);
+    return openPort({ ref: this.ref, port, info, waitMs });
   }
 
   async snapshot(name?: string): Promise<SnapshotInfo> {
-    return { id: await this.client.snapshot(this.#id, name) };
+    return { id: await this.client.snapshot(this.ref.id, name) };
   }
 
   async fork(count: number): Promise<ProviderSession[]> {
-    const forks = await this.client.fork(this.#id, count, this.#parts.leaseMs);
-    return this.#parts.openForks(forks);
+    const { facts, leaseMs } = this.#parts;
+    const forks = await this.client.fork(this.ref.id, count, leaseMs);
+    const copies = forks.map((sandbox): E2BMachine => {
+      const record = recordOfCopy(facts.record);
+      return { id: sandbox.sandboxId, state: "running", record, createdAt: record.createdAt, sandbox };
+    });
+    return facts.openCopies(copies);
   }
 
   async extend(ttlMs: number): Promise<void> {
-    await this.client.setTimeout(this.#id, Math.min(Math.max(ttlMs, shortestTtlMs), longestTtlMs));
+    await this.client.setTimeout(this.ref.id, Math.min(Math.max(ttlMs, shortestTtlMs), longestTtlMs));
   }
 
   /** The SDK's own object. */
@@ -106,42 +109,7 @@ export class E2BBox implements RemoteBox {
     return this.sandbox;
   }
 
-  get #id(): string {
-    return this.ref.id;
-  }
-
   async #resume(): Promise<void> {
-    this.sandbox = await this.client.connect(this.#id, this.#parts.leaseMs, "resume");
+    this.sandbox = await this.client.connect(this.ref.id, this.#parts.leaseMs, "resume");
   }
-}
-
-/** What E2B and the record say of a sandbox. */
-export function describe(
-  record: SandboxRecord,
-  found: Pick<VendorInfo, "state" | "endAt"> | undefined,
-): Omit<SandboxInfo, "ref" | "origin" | "shells" | "interpreters"> {
-  const { name, template, createdAt, labels } = record;
-  return {
-    state: found?.state ?? "gone",
-    name,
-    template,
-    createdAt,
-    labels,
-    // A paused one has no end.
-    expiresAt: found?.state === "running" ? found.endAt : undefined,
-  };
-}
-
-/** One of a list. */
-export function listed(found: VendorInfo): SandboxInfo | undefined {
-  const record = decodeRecord(found.metadata);
-  if (!record) return undefined;
-  return {
-    ...describe(record, found),
-    ref: { provider: providerName, id: found.sandboxId },
-    origin: "attached",
-    // Known to who attaches: asking each box here would make a list as slow as its slowest.
-    shells: [],
-    interpreters: [],
-  };
 }

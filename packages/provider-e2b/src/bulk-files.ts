@@ -36,7 +36,7 @@ export function bulkFiles(client: E2BClient, user: string, sandbox: () => Sandbo
         await sandbox().files.write(path, watch.data, { user, useOctetStream: true, signal: watch.signal });
       } catch (reason) {
         signal?.throwIfAborted();
-        throw watch.broken ?? (await failure(reason, "files.write", path));
+        throw await failure(reason, "files.write", path);
       } finally {
         watch.end();
       }
@@ -114,16 +114,12 @@ function withErrors(
   );
 }
 
-/**
- * An upload's data, with a clock that runs while the network has it: the SDK sets none for a stream. A source that
- * fails ends the upload with its own error.
- */
+/** An upload's data, with a clock that runs while the network has it: the SDK sets none for a stream. */
 class Watch {
   readonly data: ReadableStream<Uint8Array>;
   readonly signal: AbortSignal;
-  /** What the source failed with. */
-  broken: unknown;
   #timer: NodeJS.Timeout | undefined;
+  #over = false;
   readonly #stop = new AbortController();
 
   constructor(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined) {
@@ -133,15 +129,10 @@ class Watch {
       {
         pull: async (controller) => {
           clearTimeout(this.#timer);
-          try {
-            const { done, value } = await reader.read();
-            this.#arm();
-            if (done) controller.close();
-            else controller.enqueue(value);
-          } catch (reason) {
-            this.broken = reason;
-            controller.error(reason);
-          }
+          const { done, value } = await reader.read();
+          this.#arm();
+          if (done) controller.close();
+          else controller.enqueue(value);
         },
         cancel: (reason) => reader.cancel(reason),
       },
@@ -151,10 +142,13 @@ class Watch {
   }
 
   end(): void {
+    this.#over = true;
     clearTimeout(this.#timer);
   }
 
   #arm(): void {
+    // What the source gives after the end is of no use any more.
+    if (this.#over) return;
     this.#timer = setTimeout(() => {
       const message = `E2B took nothing of the file for ${stillMs / 1000} s: try again`;
       this.#stop.abort(new SandboxError("TIMEOUT", message, { provider: providerName, operation: "files.write" }));

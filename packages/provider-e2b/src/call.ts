@@ -1,5 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
-import type { SandboxError } from "@sandkit/core";
+import { type SandboxError, tryAgain } from "@sandkit/core";
 import { type CallContext, e2bError, isPassing, isRefusal } from "./errors.js";
 
 /** What each try of a call gets; both go to the SDK. */
@@ -23,29 +22,26 @@ export interface CallOptions {
 }
 
 const defaultDeadlineMs = 30_000;
-/** Between two tries, in milliseconds. What `Retry-After` says, the SDK has waited for already. */
-const waitsMs = [250, 1_000, 3_000];
 
-/** Makes a call to E2B: with a deadline, and again after what passes. Whatever it throws is a `SandboxError`. */
+/**
+ * Makes a call to E2B: with a deadline, and again after what passes; what `Retry-After` says, the SDK has waited for
+ * already. Whatever it throws is a `SandboxError`, or `signal.reason`.
+ */
 export async function call<T>(
   context: CallContext,
   make: (attempt: Attempt) => Promise<T>,
   { deadlineMs = defaultDeadlineMs, signal, again = "always", believe }: CallOptions = {},
 ): Promise<T> {
-  for (let tries = 0; ; tries++) {
-    signal?.throwIfAborted();
+  const attempt = async () => {
     try {
       return await make({ requestTimeoutMs: deadlineMs, signal });
     } catch (reason) {
       signal?.throwIfAborted();
       const said = e2bError(reason, context);
-      const error = believe ? await believe(said) : said;
-      const waitMs = waitsMs[tries];
-      if (waitMs === undefined || !mayTryAgain(error, again)) throw error;
-      // Others were refused at the same time: they do not all come back at the same time.
-      await pause(waitMs * (0.75 + Math.random() / 2), undefined, { signal });
+      throw believe ? await believe(said) : said;
     }
-  }
+  };
+  return tryAgain(attempt, { signal, mayPass: (error) => mayTryAgain(e2bError(error, context), again) });
 }
 
 function mayTryAgain(error: SandboxError, again: CallOptions["again"]): boolean {

@@ -1,10 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
-import { encodeRecord, SandboxError, type SandboxRecord } from "@sandkit/core";
+import { creationValues, encodeRecord, SandboxError, type SandboxRecord, wait } from "@sandkit/core";
 import type { Sandbox, SandboxOpts } from "e2b";
 import type { E2BClient } from "./client.js";
 import { isPassing, isRefusal } from "./errors.js";
-import { managed, markedAs } from "./marks.js";
+import { managed } from "./marks.js";
 
 const mostTries = 3;
 /** When a machine shows itself in the list whose creation was answered by an error, in milliseconds. */
@@ -21,15 +19,14 @@ export async function createMachine(
   record: SandboxRecord,
   signal?: AbortSignal,
 ): Promise<Sandbox> {
+  const metadata = { ...managed, ...encodeRecord(record) };
   for (let tries = 1; ; tries++) {
     signal?.throwIfAborted();
-    const mark = randomUUID();
-    const metadata = { ...managed, ...markedAs(mark), ...encodeRecord(record) };
     try {
       return await client.create(template, { ...options, metadata });
     } catch (error) {
       if (!(error instanceof SandboxError) || !mayHaveMade(error)) throw error;
-      await endMarked(client, mark, error);
+      await endMarked(client, record, error);
       if (tries >= mostTries || error.code === "TIMEOUT") throw error;
     }
   }
@@ -39,11 +36,12 @@ function mayHaveMade(error: SandboxError): boolean {
   return isPassing(error) && !isRefusal(error);
 }
 
-async function endMarked(client: E2BClient, mark: string, cause: SandboxError): Promise<void> {
+async function endMarked(client: E2BClient, { creation }: SandboxRecord, cause: SandboxError): Promise<void> {
+  const mark = creationValues(creation);
   try {
     for (const waitMs of [0, lookAgainMs]) {
-      await pause(waitMs);
-      for await (const { sandboxId } of client.list(markedAs(mark), "create")) await client.kill(sandboxId, "create");
+      await wait(waitMs);
+      for await (const { sandboxId } of client.list(mark, "create")) await client.kill(sandboxId, "create");
     }
   } catch {
     const message = `${cause.message} (whether a sandbox was made is not known; if so, it ends with its lease)`;

@@ -72,35 +72,37 @@ function meaningOf(reason: unknown): Meaning {
   const byStatus = status === undefined ? undefined : (statuses[status] ?? { code: "UNAVAILABLE", next: askAgain });
   const byClass = reason instanceof Error && Object.hasOwn(classes, reason.name) ? classes[reason.name] : undefined;
   if (byClass ?? byStatus) return byClass ?? byStatus ?? { code: "TRANSPORT", next: askAgain };
-  if (unreachable.has(errnoOf(reason) ?? "")) {
+  if (wasNotReached(reason)) {
     return { code: "UNAVAILABLE", next: "check the network of this machine, and the options domain and apiUrl" };
   }
   return { code: "TRANSPORT", next: askAgain };
 }
 
-/** Nobody answered at that address. */
-const unreachable: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ETIMEDOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
+/** Nobody was connected to at that address. */
+const unreachable: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"]);
+
+/** Likewise when it is said of the connecting; of a connection that there was, they say that its answer was lost. */
+const doubtful: ReadonlySet<string> = new Set(["EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"]);
+
+/** Whether the request has reached nobody. `fetch` keeps what went wrong with the connection underneath. */
+function wasNotReached(reason: unknown): boolean {
+  for (let error = reason; error instanceof Error; error = error.cause) {
+    if (!("code" in error) || typeof error.code !== "string") continue;
+    return unreachable.has(error.code) || (doubtful.has(error.code) && isOfConnecting(error));
+  }
+  return false;
+}
+
+/** Node tries the addresses of a host one after another, and tells of all of them. */
+function isOfConnecting(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isOfConnecting);
+  return error instanceof Error && "syscall" in error && error.syscall === "connect";
+}
 
 /** The status that the API answered with, where the SDK keeps it. */
 function statusOf(reason: unknown): number | undefined {
   if (!(reason instanceof Error) || !("statusCode" in reason)) return undefined;
   return typeof reason.statusCode === "number" ? reason.statusCode : undefined;
-}
-
-/** `fetch` keeps what went wrong with the connection underneath. */
-function errnoOf(reason: unknown): string | undefined {
-  for (let error = reason; error instanceof Error; error = error.cause) {
-    if ("code" in error && typeof error.code === "string") return error.code;
-  }
-  return undefined;
 }
 
 /** Too many requests and too many sandboxes have one status and one class; only the words differ. */
@@ -118,8 +120,10 @@ export function isPassing(error: SandboxError): boolean {
 
 /** Whether nothing was done: E2B refused the call, or was not reached. */
 export function isRefusal(error: SandboxError): boolean {
-  if (error.code === "RATE_LIMITED" || unreachable.has(errnoOf(error.cause) ?? "")) return true;
-  return error.cause instanceof Error && error.cause.name === "ServiceBusyError";
+  if (error.code === "RATE_LIMITED" || wasNotReached(error.cause)) return true;
+  const name = error.cause instanceof Error ? error.cause.name : "";
+  // The second: the SDK's word for a way that let nothing through, to a sandbox that is known to run.
+  return name === "ServiceBusyError" || (name === "SandboxNotFoundError" && error.code === "UNAVAILABLE");
 }
 
 /** Whether it is known not to be there. */

@@ -1,19 +1,22 @@
-import { type CreateOptions, checkRequirements, describeIssues } from "@sandkit/core";
+import {
+  type ChosenTemplate,
+  type CloudPlan,
+  type CreateOptions,
+  checkRequirements,
+  describeIssues,
+  networkPlan,
+} from "@sandkit/core";
 import { providerName, refusal } from "./errors.js";
-import { indexHostsOf } from "./index-hosts.js";
 import { type Egress, egressOf } from "./network.js";
 import { type E2BNative, type E2BOptions, nativeSchema } from "./options.js";
-import { type StartingImage, startingImage } from "./templates.js";
+import { type Start, startOf } from "./templates.js";
 
 /** What a create asks for, parsed. */
-export interface SandboxPlan {
-  readonly image: StartingImage;
-  /** What it may reach while packages are installed. */
-  readonly startEgress: Egress;
-  /** What it may reach after that; absent: the same. */
-  readonly egress?: Egress | undefined;
-  readonly packages: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+export interface SandboxPlan extends CloudPlan {
+  readonly start: ChosenTemplate<Start>;
+  /** What it may reach while packages are installed, and for its life. */
+  readonly egressAtFirst: Egress;
+  readonly egress: Egress;
   readonly native: E2BNative;
 }
 
@@ -22,22 +25,26 @@ export interface SandboxPlan {
  * @throws SandboxError `INVALID` or `UNSUPPORTED`, naming the option
  */
 export function planSandbox(create: CreateOptions<E2BNative>, options: E2BOptions): SandboxPlan {
-  const { env = {}, network = "none" } = create;
-  const image = startingImage(create, options.templates);
+  const start = startOf(create, options.templates);
   const packages = checkRequirements(providerName, create.packages);
-  if (packages.length > 0 && image.name?.startsWith("node")) {
+  if (packages.length > 0 && start.name?.startsWith("node")) {
     const next = `install them in the sandbox by npm, with "network": "packages" and packageHosts`;
     throw refusal(
       "UNSUPPORTED",
-      `option "packages": of template "${image.name}" only packages of Python can be: ${next}`,
+      `option "packages": of template "${start.name}" only packages of Python can be: ${next}`,
     );
   }
-  const hosts = [...(options.packageHosts ?? []), ...indexHostsOf(env)];
-  const packageHosts = hosts.length > 0 ? hosts : undefined;
-  const egress = egressOf(network, packageHosts);
-  const base = { image, packages, env, native: parseNative(create.native) };
-  if (packages.length === 0 || network === "full" || network === "packages") return { ...base, startEgress: egress };
-  return { ...base, startEgress: egressOf("packages", packageHosts), egress };
+  const { atFirst, forLife, narrows } = networkPlan(create, options.packageHosts);
+  return {
+    start,
+    startsFrom: `template ${start.template}`,
+    template: start.name,
+    packages,
+    egressAtFirst: egressOf(atFirst),
+    egress: egressOf(forLife),
+    narrowsNetwork: narrows,
+    native: parseNative(create.native),
+  };
 }
 
 function parseNative(native: unknown): E2BNative {

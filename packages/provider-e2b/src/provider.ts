@@ -1,12 +1,11 @@
-import { defineProvider, describeIssues, type Provider } from "@sandkit/core";
+import { CloudSandboxes, defineProvider, describeIssues, type Provider } from "@sandkit/core";
 import { e2bCapabilities } from "./capabilities.js";
 import { checkE2B } from "./check.js";
 import { E2BConnector } from "./client.js";
+import { E2BCloud } from "./cloud.js";
 import { providerName, refusal } from "./errors.js";
 import { type E2BNative, type E2BOptions, optionsSchema } from "./options.js";
 import { planSandbox } from "./plan-sandbox.js";
-import { reapSandboxes } from "./reaper.js";
-import { Sandboxes } from "./sandboxes.js";
 
 /**
  * Sandboxes in micro machines at E2B. Nothing is loaded, asked for or connected to before the first use.
@@ -16,7 +15,7 @@ export function e2b(options: E2BOptions = {}): Provider<E2BNative> {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success) throw refusal("INVALID", `options of e2b(): ${describeIssues(parsed.error)}`, "e2b");
   const connector = new E2BConnector(parsed.data);
-  const sandboxes = new Sandboxes(connector, parsed.data);
+  const sandboxes = new CloudSandboxes((operation) => new E2BCloud(connector.connect(operation), parsed.data));
   return defineProvider<E2BNative>({
     name: providerName,
     capabilities: e2bCapabilities,
@@ -26,7 +25,7 @@ export function e2b(options: E2BOptions = {}): Provider<E2BNative> {
     create: (create) => sandboxes.create(create),
     attach: (ref, attach) => sandboxes.attach(ref, attach),
     list: (list) => sandboxes.list(list),
-    reap: async (reap) => reapSandboxes(connector.connect("reap"), reap),
+    reap: async (reap) => sandboxes.reap(reap),
     check: () => checkE2B(connector),
   });
 }

@@ -8,7 +8,7 @@ import { PtyOutput } from "./pty-output.js";
 
 const size = { cols: 80, rows: 24 };
 /** What carries our bytes must be nothing that programs of the sandbox can read or stop. */
-const user = "root";
+const root = "root";
 /** One request each, in base64: larger ones win nothing, and a lost one costs more. */
 const maxSendBytes = 64 * 1024;
 const sendDeadlineMs = 30_000;
@@ -24,16 +24,19 @@ export interface TerminalHost {
 export class PtyTerminal implements Terminal {
   readonly maxSendBytes = maxSendBytes;
   readonly #host: TerminalHost;
+  readonly #user: string;
   #pid: number | undefined;
 
-  constructor(host: TerminalHost) {
+  constructor(host: TerminalHost, user = root) {
     this.#host = host;
+    this.#user = user;
   }
 
   async open(signal: AbortSignal): Promise<TerminalConnection> {
     const { sandbox } = this.#host;
-    const connection = await this.#connect("open", signal, (output, attempt) =>
-      sandbox.pty.create({ ...size, user, ...attempt, timeoutMs: 0, onData: output.write }),
+    // One that may have been opened is nobody's then: whoever starts on it takes another.
+    const connection = await this.#connect("open", { signal, again: "refused" }, (output, attempt) =>
+      sandbox.pty.create({ ...size, user: this.#user, ...attempt, timeoutMs: 0, onData: output.write }),
     );
     this.#pid = connection.pid;
     return connection;
@@ -44,7 +47,7 @@ export class PtyTerminal implements Terminal {
     if (pid === undefined) return null;
     const { sandbox } = this.#host;
     try {
-      return await this.#connect("reconnect", signal, (output, attempt) =>
+      return await this.#connect("reconnect", { signal }, (output, attempt) =>
         sandbox.pty.connect(pid, { ...attempt, timeoutMs: 0, onData: output.write }),
       );
     } catch (reason) {
@@ -68,9 +71,10 @@ export class PtyTerminal implements Terminal {
 
   async #connect(
     operation: string,
-    signal: AbortSignal,
+    options: CallOptions & { readonly signal: AbortSignal },
     start: (output: PtyOutput, attempt: { requestTimeoutMs: number; signal: AbortSignal }) => Promise<CommandHandle>,
   ): Promise<PtyConnection> {
+    const { signal } = options;
     return this.#call(
       operation,
       async ({ requestTimeoutMs }) => {
@@ -87,7 +91,7 @@ export class PtyTerminal implements Terminal {
           signal.removeEventListener("abort", giveUp);
         }
       },
-      { signal },
+      options,
     );
   }
 

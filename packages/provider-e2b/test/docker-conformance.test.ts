@@ -1,11 +1,11 @@
 import { testProvider } from "@sandkit/core/conformance";
 import { describe, it } from "vitest";
+import { engineIsThere, pythonImage } from "../../cloud-emulator/test/engine.js";
 import { cloudProcess } from "./cloud-process.js";
-import { engineIsThere, pythonImage } from "./engine.js";
 import { listSkip } from "./skips.js";
 
 /** What E2B and the link have a part in; the agent's own is shown by provider-docker, and here with SANDKIT_TEST_ALL=1. */
-const groups = ["lifecycle", "capabilities", "network", "packages", "output", "exec", "stdin", "kill", "files"];
+const groups = ["lifecycle", "capabilities", "network", "packages", "output", "stdin", "files"];
 
 if (engineIsThere) {
   await testProvider({

@@ -50,6 +50,20 @@ describe("an error of the SDK", () => {
   });
 });
 
+it("takes nobody reached for a refusal, and a lost answer for none", () => {
+  const failed = (code: string, syscall: string) => Object.assign(new Error("no"), { code, syscall });
+  const tried = (...errors: Error[]) => Object.assign(new AggregateError(errors), { code: "ETIMEDOUT" });
+  const causes = {
+    connecting: [failed("ETIMEDOUT", "connect"), failed("EHOSTUNREACH", "connect"), failed("ENOTFOUND", "getaddrinfo")],
+    allAddresses: [tried(failed("ETIMEDOUT", "connect"), failed("ENETUNREACH", "connect"))],
+    later: [failed("ETIMEDOUT", "read"), failed("ENETUNREACH", "write"), failed("ECONNRESET", "read"), tried()],
+  };
+  const refused = (given: readonly Error[]) =>
+    given.map((cause) => e2bError(new TypeError("fetch failed", { cause }), about)).map(isRefusal);
+  expect(refused([...causes.connecting, ...causes.allAddresses])).toEqual([true, true, true, true]);
+  expect(refused(causes.later)).toEqual([false, false, false, false]);
+});
+
 it("tells what may pass soon, and after what nothing was done", () => {
   const kinds = [withStatus(500), new sdk.RateLimitError("slow"), new sdk.ServiceBusyError("busy"), withStatus(400)];
   const errors = kinds.map((kind) => e2bError(kind, about));

@@ -8,19 +8,19 @@ const everything = "0.0.0.0/0";
 
 describe("what a sandbox starts from", () => {
   it("is a template of E2B that has what the name says", () => {
-    expect(plan({}).image).toEqual({ template: "base", name: "python" });
-    expect(plan({ template: "data" }).image).toEqual({ template: "code-interpreter-v1", name: "data" });
+    expect(plan({}).start).toEqual({ template: "base", name: "python" });
+    expect(plan({ template: "data" }).start).toEqual({ template: "code-interpreter-v1", name: "data" });
   });
 
   it("is the template that the options name for it", () => {
     const templates = { python: "team/python-313", go: "team/go" };
-    expect(plan({}, { templates }).image).toEqual({ template: "team/python-313", name: "python" });
-    expect(plan({ template: "go" }, { templates }).image).toEqual({ template: "team/go", name: "go" });
+    expect(plan({}, { templates }).start).toEqual({ template: "team/python-313", name: "python" });
+    expect(plan({ template: "go" }, { templates }).start).toEqual({ template: "team/go", name: "go" });
   });
 
   it("is an image by its own id, or a snapshot", () => {
-    expect(plan({ image: "k3j9xq" }).image).toEqual({ template: "k3j9xq" });
-    expect(plan({ snapshot: "team/saved" }).image).toEqual({ template: "team/saved" });
+    expect(plan({ image: "k3j9xq" }).start).toEqual({ template: "k3j9xq" });
+    expect(plan({ snapshot: "team/saved" }).start).toEqual({ template: "team/saved" });
   });
 
   it("is INVALID by its name when nothing says what it is", () => {
@@ -32,14 +32,14 @@ describe("what a sandbox starts from", () => {
 
 describe("what a sandbox may reach", () => {
   it("is nothing unless it is asked for", () => {
-    expect(plan({}).startEgress).toEqual({ allowInternetAccess: false });
-    expect(plan({ network: { allow: [] } }).startEgress).toEqual({ allowInternetAccess: false });
-    expect(plan({ network: "full" }).startEgress).toEqual({ allowInternetAccess: true });
+    expect(plan({}).egressAtFirst).toEqual({ allowInternetAccess: false });
+    expect(plan({ network: { allow: [] } }).egressAtFirst).toEqual({ allowInternetAccess: false });
+    expect(plan({ network: "full" }).egressAtFirst).toEqual({ allowInternetAccess: true });
   });
 
   it("is a list of hosts, addresses and ranges, and nothing beside it", () => {
     const allow = ["example.com", "*.example.org", "203.0.113.7", "198.51.100.0/24"];
-    expect(plan({ network: { allow } }).startEgress).toEqual({ allowOut: allow, denyOut: [everything] });
+    expect(plan({ network: { allow } }).egressAtFirst).toEqual({ allowOut: allow, denyOut: [everything] });
   });
 
   it.each([
@@ -58,14 +58,15 @@ describe("what a sandbox may reach", () => {
 
   it("is the package indexes while packages are installed, and then what was asked for", () => {
     const found = plan({ packages: ["requests"] }, { packageHosts: ["index.example"] });
-    expect(found.startEgress).toEqual({ allowOut: ["index.example"], denyOut: [everything] });
+    expect(found.narrowsNetwork).toBe(true);
+    expect(found.egressAtFirst).toEqual({ allowOut: ["index.example"], denyOut: [everything] });
     expect(found.egress).toEqual({ allowInternetAccess: false });
     const env = {
       PIP_INDEX_URL: "https://u:p@mirror.example:8443/simple",
       PIP_EXTRA_INDEX_URL: "http://203.0.113.9/a",
     };
-    expect(plan({ packages: ["requests"], env }).startEgress.allowOut).toEqual(["mirror.example", "203.0.113.9"]);
-    expect(plan({ packages: ["requests"], network: "packages" }).egress).toBeUndefined();
+    expect(plan({ packages: ["requests"], env }).egressAtFirst.allowOut).toEqual(["mirror.example", "203.0.113.9"]);
+    expect(plan({ packages: ["requests"], network: "packages" }).narrowsNetwork).toBe(false);
   });
 });
 

@@ -216,12 +216,17 @@ def descendants():
 
 
 def signal_tree(number):
-    """Sends a signal to each process once, also to those that appear meanwhile."""
+    """Sends a signal to each process once, also to those that appear meanwhile.
+
+    Parents come first, so that none of them sees its children stop; so to go on they come last.
+    """
     done = set()
     for _ in range(32):
         fresh = [pid for pid in descendants() if pid not in done]
         if not fresh:
             break
+        if number == signal.SIGCONT:
+            fresh.reverse()
         for pid in fresh:
             try:
                 os.kill(pid, number)

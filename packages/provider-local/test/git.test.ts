@@ -84,6 +84,29 @@ it("rebases with the author that is given, and names the files that both sides c
   );
 });
 
+it("pulls from the remote that the branch follows, and from another one only the branch that is named", async () => {
+  const run = async (...args: readonly string[]) => (await sandbox.exec(["git", ...args], { cwd: "mine" })).orThrow();
+  await git.clone("theirs", { path: "fork", allowLocal: true });
+  await sandbox.files.write("fork/forked.txt", "");
+  await git.add("fork");
+  const { commit } = await git.commit("fork", { message: "forked", author });
+  await run("checkout", "--quiet", "--force", "-B", "forked", "origin/main");
+  await run("remote", "add", "fork", `${sandbox.workdir}/fork`);
+  const refused = { code: "INVALID", message: expect.stringContaining('"fork"') };
+  await expect(git.pull("mine", { remote: "fork", allowLocal: true })).rejects.toMatchObject(refused);
+  expect(await git.pull("mine", { remote: "origin", allowLocal: true })).toMatchObject({
+    commit: expect.not.stringMatching(commit),
+  });
+  await git.fetch("mine", { remote: "fork", allowLocal: true });
+  await run("branch", "--quiet", "--set-upstream-to", "fork/main");
+  // What the branch follows now, as it is there by now.
+  const after = await git.commit("fork", { message: "later", allowEmpty: true, author });
+  expect(await git.pull("mine", { allowLocal: true })).toEqual({ commit: after.commit, updated: true });
+  await run("branch", "--quiet", "--set-upstream-to", "behind");
+  expect(await git.pull("mine", { allowLocal: true })).toEqual({ commit: after.commit, updated: false });
+  await git.checkout("mine", "main", { force: true });
+});
+
 it("asks for approval of what is run, and shows no credentials", async () => {
   const asked: string[] = [];
   const approve = (request: object) => {

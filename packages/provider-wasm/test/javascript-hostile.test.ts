@@ -19,7 +19,7 @@ async function survives(): Promise<void> {
   expect((await run("1 + 1")).value).toBe(2);
 }
 
-describe("bombs", () => {
+describe("bombs for QuickJS", () => {
   const bombs: readonly string[] = [
     "const held = []; for (;;) held.push(new Array(100000).fill(1.5))",
     "let text = 'x'; for (;;) text += text",

@@ -32,7 +32,8 @@ export class Sandboxes {
   readonly #clock: Clock;
   readonly #quirks: E2BQuirks;
   readonly #living = new Map<string, E2BSandbox>();
-  #starting = 0;
+  readonly #starting = new Set<Promise<E2BSandbox>>();
+  #closed = false;
   #made = 0;
 
   constructor(options: E2BOptions, clock: Clock, quirks: E2BQuirks) {
@@ -105,7 +106,10 @@ export class Sandboxes {
     await sandbox.kill();
   }
 
-  async killAll(): Promise<void> {
+  /** Ends all, also those that are being started now, and starts no more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#starting);
     await Promise.all(this.all().map((sandbox) => this.kill(sandbox)));
   }
 
@@ -118,18 +122,22 @@ export class Sandboxes {
   }
 
   async #start(timeout: number, plan: () => Promise<SandboxPlan>): Promise<E2BSandbox> {
+    if (this.#closed) throw new HttpFailure(503, "the emulator is closing");
     const { quota } = this.#options;
-    const running = this.all().filter(({ state }) => state === "running").length + this.#starting;
+    const running = this.all().filter(({ state }) => state === "running").length + this.#starting.size;
     if (quota !== undefined && running >= quota) {
       throw new HttpFailure(429, `you have reached the maximum number of concurrent E2B sandboxes (${quota})`);
     }
-    this.#starting += 1;
-    try {
-      const sandbox = new E2BSandbox(++this.#made, await plan(), timeout, (expired) => this.#expire(expired));
+    const starting = plan().then((planned) => {
+      const sandbox = new E2BSandbox(++this.#made, planned, timeout, (expired) => this.#expire(expired));
       this.#living.set(sandbox.id, sandbox);
       return sandbox;
+    });
+    this.#starting.add(starting);
+    try {
+      return await starting;
     } finally {
-      this.#starting -= 1;
+      this.#starting.delete(starting);
     }
   }
 

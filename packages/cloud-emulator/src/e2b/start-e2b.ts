@@ -20,7 +20,7 @@ export interface E2BEmulator extends AsyncDisposable {
   readonly faults: Faults;
   /** The time that lifetimes are counted in. */
   readonly clock: Clock;
-  /** Ends all sandboxes and stops listening. Idempotent. */
+  /** Ends all sandboxes, those that are being made too, and stops listening. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export async function startE2B(options: E2BOptions): Promise<E2BEmulator> {
   });
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= sandboxes.killAll().finally(() => server.close());
+    closing ??= sandboxes.close().finally(() => server.close());
     return closing;
   };
   return { url: server.url, apiKey: keys[0] ?? "", requests, faults, clock, close, [Symbol.asyncDispose]: close };

@@ -1,3 +1,4 @@
+import { local } from "@sandkit/provider-local";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Cloud, startCloud } from "./emulator.js";
 
@@ -60,4 +61,16 @@ describe("a sandbox of the emulated E2B", () => {
     await expect(again.wait()).rejects.toMatchObject({ exitCode: -1, error: "signal: killed" });
     await sandbox.kill();
   });
+});
+
+it("ends also what is being made while it closes", async () => {
+  const provider = local();
+  const { emulator, client } = await startCloud({ provider });
+  const making = client.Sandbox.create("base", { retries: 0 }).catch(() => undefined);
+  await expect.poll(() => emulator.requests.length).toBe(1);
+  await emulator.close();
+  const left: unknown[] = [];
+  for await (const info of provider.list()) left.push(info);
+  expect(left).toEqual([]);
+  await making;
 });

@@ -40,6 +40,10 @@ export interface AgentSessionOptions {
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly leaseMs?: number | undefined;
+  /** Detached agents: until `ready`, other clients are told that the box is still being set up; see the protocol. */
+  readonly settingUp?: boolean | undefined;
+  /** Detached agents: this client joins what another has made. */
+  readonly joins?: boolean | undefined;
   /** How long the agent may take to answer at first, in milliseconds; default 30 s. */
   readonly startTimeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -101,6 +105,8 @@ async function greet(connection: AgentConnection, options: AgentSessionOptions) 
     ttlMs: options.ttlMs ?? null,
     idleMs: options.idleMs ?? null,
     leaseMs: options.leaseMs ?? null,
+    ...(options.settingUp && { settingUp: true }),
+    ...(options.joins && { joins: true }),
   };
   const { provider, id } = options.ref;
   const subject = JSON.stringify(options.workdir);
@@ -126,6 +132,8 @@ export class AgentSession implements ProviderSession {
   readonly closed: Promise<void>;
   /** What runs the agent: `python 3.11.2`. */
   readonly runtime: string;
+  /** Whether another client still sets the box up. */
+  readonly isBeingSetUp: boolean;
   readonly #connection: AgentConnection;
   readonly #options: AgentSessionOptions;
   readonly #client = randomUUID().slice(0, 8);
@@ -136,6 +144,7 @@ export class AgentSession implements ProviderSession {
     this.ref = options.ref;
     this.workdir = ready.workdir;
     this.runtime = ready.runtime;
+    this.isBeingSetUp = ready.settingUp ?? false;
     this.native = options.native;
     this.closed = connection.closed;
     this.capabilities = narrowed(options.capabilities, ready, info);
@@ -175,6 +184,16 @@ export class AgentSession implements ProviderSession {
     const { provider, id } = this.ref;
     const about = { operation: "extend", subject: `sandbox ${id}`, provider, sandboxId: id };
     await ask(this.#connection, { op: "extend", ttlMs }, about);
+  }
+
+  /** Tells other clients that the box is set up. */
+  async ready(): Promise<void> {
+    const { provider, id } = this.ref;
+    await ask(
+      this.#connection,
+      { op: "ready" },
+      { operation: "create", subject: `sandbox ${id}`, provider, sandboxId: id },
+    );
   }
 
   /**

@@ -157,6 +157,8 @@ export type AgentRequest =
   | { readonly op: "code" }
   /** The end of life is `ttlMs` from now. */
   | { readonly op: "extend"; readonly ttlMs: number }
+  /** What the box is set up with is there: from now on its other clients are told so. Of the agent in Python alone. */
+  | { readonly op: "ready" }
   /** The agent answers, says farewell, kills everything and ends. */
   | { readonly op: "shutdown" };
 
@@ -179,6 +181,13 @@ export interface HelloRequest {
   readonly idleMs: number | null;
   /** Detached agents only: they end this long after their last client has left. */
   readonly leaseMs: number | null;
+  /**
+   * Detached agents only: this client still sets the box up, until it says `ready`. Others are told so meanwhile; if it
+   * leaves before, the agent ends, and what was half made with it.
+   */
+  readonly settingUp?: boolean;
+  /** Detached agents only: this client decides nothing, and is no first one. Until there was one, the box is being set up. */
+  readonly joins?: boolean;
 }
 
 /** Answer to `hello`. */
@@ -192,6 +201,8 @@ export interface AgentReady {
   readonly workdir: string;
   /** In milliseconds since the epoch. */
   readonly startedAt: number;
+  /** Another client is still setting the box up. */
+  readonly settingUp?: boolean | undefined;
 }
 
 export interface AgentCode {

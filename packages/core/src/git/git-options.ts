@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { callback, checkWith, noNul, run } from "../options.js";
+import { lazily } from "../lazily.js";
+import { checkWith, parts } from "../options.js";
 
 /** Bounds of one git command. */
 export interface GitRunOptions {
@@ -29,7 +30,7 @@ export interface GitRemoteOptions extends GitRunOptions {
   readonly credentials?: GitCredentials | undefined;
   /** Permits repositories in the sandbox's own files: a path, or `file://`. Default false. */
   readonly allowLocal?: boolean | undefined;
-  /** Told line by line what git says while it works. */
+  /** Told line by line what git says while it works; of very long lines the end. */
   readonly onProgress?: ((line: string) => void) | undefined;
 }
 
@@ -80,9 +81,9 @@ export interface GitFetchOptions extends GitRemoteOptions {
 }
 
 export interface GitPullOptions extends GitRemoteOptions {
-  /** Name of the remote; default `origin`. */
+  /** Name of the remote; default: that of the upstream; with `branch`: `origin`. */
   readonly remote?: string | undefined;
-  /** Branch of the remote; default: the upstream of the current one. */
+  /** Branch of the remote; default: the upstream of the current one. Needed for another remote than the upstream's. */
   readonly branch?: string | undefined;
   /** What happens when both sides have new commits; default `ff-only`, which refuses with `CONFLICT`. */
   readonly strategy?: "ff-only" | "merge" | "rebase" | undefined;
@@ -135,87 +136,93 @@ export interface GitLogOptions extends GitRunOptions {
   readonly files?: readonly string[] | undefined;
 }
 
-const line = noNul.refine((text) => !/[\r\n]/.test(text), "must be one line");
-/** What is to stand for a commit: git would read a leading dash as an option. */
-const revision = line.min(1, "must not be empty").refine((text) => !text.startsWith("-"), "must not begin with a dash");
-/** By git's own rules for names of branches and tags, so that none can be read as something else. */
-const branch = revision.refine((text) => isRefName(text), "is no name that git allows for a branch");
-const remote = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_./-]*$/, 'must be the name of a remote, such as "origin"');
-const files = z.array(noNul.min(1)).min(1, "must name at least one: leave it out for all");
-const identity = line.min(1).refine((text) => !/[<>]/.test(text), "must not contain < or >");
+const words = lazily(() => {
+  const { noNul } = parts();
+  const line = noNul.refine((text) => !/[\r\n]/.test(text), "must be one line");
+  /** What is to stand for a commit: git would read a leading dash as an option. */
+  const revision = line
+    .min(1, "must not be empty")
+    .refine((text) => !text.startsWith("-"), "must not begin with a dash");
+  /** By git's own rules for names of branches and tags, so that none can be read as something else. */
+  const branch = revision.refine((text) => isRefName(text), "is no name that git allows for a branch");
+  return { noNul, line, revision, branch };
+});
 
-const author = z.strictObject({ name: identity, email: identity });
+/** What an option of each name has to be, in whatever call it stands. */
+const every = lazily(() => {
+  const { callback, run } = parts();
+  const { noNul, line, revision, branch } = words();
+  const identity = line.min(1).refine((text) => !/[<>]/.test(text), "must not contain < or >");
+  return {
+    timeoutMs: run.timeoutMs,
+    signal: run.signal,
+    credentials: z
+      .strictObject({ username: line.min(1), password: line, server: z.string().min(1).optional() })
+      .optional(),
+    allowLocal: z.boolean().optional(),
+    onProgress: callback.optional(),
+    path: noNul.min(1).optional(),
+    remote: z
+      .string()
+      .regex(/^[A-Za-z0-9_][A-Za-z0-9_./-]*$/, 'must be the name of a remote, such as "origin"')
+      .optional(),
+    branch: branch.optional(),
+    from: revision.optional(),
+    to: revision.optional(),
+    files: z.array(noNul.min(1)).min(1, "must name at least one: leave it out for all").optional(),
+    message: noNul.refine((text) => text.trim() !== "", "must say something"),
+    author: z.strictObject({ name: identity, email: identity }).optional(),
+    strategy: z.enum(["ff-only", "merge", "rebase"]).optional(),
+    depth: z.int().min(1).optional(),
+    limit: z.int().min(1).optional(),
+    maxOutputBytes: run.maxOutputBytes,
+    bare: z.boolean().optional(),
+    all: z.boolean().optional(),
+    allowEmpty: z.boolean().optional(),
+    prune: z.boolean().optional(),
+    setUpstream: z.boolean().optional(),
+    force: z.boolean().optional(),
+    checkout: z.boolean().optional(),
+    staged: z.boolean().optional(),
+  };
+});
+type Name = keyof ReturnType<typeof every>;
 
-const bounds = { timeoutMs: run.timeoutMs, signal: run.signal };
-const remoteBounds = {
+/** What one call takes: every member of its options, and no other. */
+function taking<Options>(names: Readonly<Record<keyof Options & Name, true>>): () => z.ZodType<Options> {
+  return lazily(() => {
+    const taken = Object.entries(every()).filter(([name]) => name in names);
+    return z.strictObject(Object.fromEntries(taken)) as unknown as z.ZodType<Options>;
+  });
+}
+
+const bounds = { timeoutMs: true, signal: true } as const;
+const far = { ...bounds, credentials: true, allowLocal: true, onProgress: true } as const;
+
+const difference = taking<GitDiffOptions>({
   ...bounds,
-  credentials: z
-    .strictObject({ username: line.min(1), password: line, server: z.string().min(1).optional() })
-    .optional(),
-  allowLocal: z.boolean().optional(),
-  onProgress: callback.optional(),
-};
-const flag = z.boolean().optional();
+  ...{ staged: true, from: true, to: true, files: true, maxOutputBytes: true },
+});
 
 const schemas = {
-  clone: z.strictObject({
-    ...remoteBounds,
-    path: noNul.min(1).optional(),
-    branch: branch.optional(),
-    depth: z.int().min(1).optional(),
-  }),
-  init: z.strictObject({ ...bounds, branch: branch.optional(), bare: flag }),
-  run: z.strictObject(bounds),
-  add: z.strictObject({ ...bounds, files: files.optional() }),
-  commit: z.strictObject({
-    ...bounds,
-    message: noNul.refine((text) => text.trim() !== "", "must say something"),
-    author: author.optional(),
-    all: flag,
-    allowEmpty: flag,
-  }),
-  fetch: z.strictObject({
-    ...remoteBounds,
-    remote: remote.optional(),
-    branch: branch.optional(),
-    depth: z.int().min(1).optional(),
-    prune: flag,
-  }),
-  pull: z.strictObject({
-    ...remoteBounds,
-    remote: remote.optional(),
-    branch: branch.optional(),
-    strategy: z.enum(["ff-only", "merge", "rebase"]).optional(),
-    author: author.optional(),
-  }),
-  push: z.strictObject({
-    ...remoteBounds,
-    remote: remote.optional(),
-    branch: branch.optional(),
-    setUpstream: flag,
-    force: flag,
-  }),
-  branch,
-  revision,
-  createBranch: z.strictObject({ ...bounds, from: revision.optional(), checkout: flag }),
-  force: z.strictObject({ ...bounds, force: flag }),
-  diff: z
-    .strictObject({
-      ...bounds,
-      staged: flag,
-      from: revision.optional(),
-      to: revision.optional(),
-      files: files.optional(),
-      maxOutputBytes: run.maxOutputBytes,
-    })
-    .refine(({ from, to }) => to === undefined || from !== undefined, '"to" needs "from"')
-    .refine(({ staged, to }) => !staged || to === undefined, '"staged" and "to" exclude each other'),
-  log: z.strictObject({
-    ...bounds,
-    from: revision.optional(),
-    limit: z.int().min(1).optional(),
-    files: files.optional(),
-  }),
+  branch: () => words().branch,
+  revision: () => words().revision,
+  run: taking<GitRunOptions>(bounds),
+  clone: taking<GitCloneOptions>({ ...far, path: true, branch: true, depth: true }),
+  init: taking<GitInitOptions>({ ...bounds, branch: true, bare: true }),
+  add: taking<GitAddOptions>({ ...bounds, files: true }),
+  commit: taking<GitCommitOptions>({ ...bounds, message: true, author: true, all: true, allowEmpty: true }),
+  fetch: taking<GitFetchOptions>({ ...far, remote: true, branch: true, depth: true, prune: true }),
+  pull: taking<GitPullOptions>({ ...far, remote: true, branch: true, strategy: true, author: true }),
+  push: taking<GitPushOptions>({ ...far, remote: true, branch: true, setUpstream: true, force: true }),
+  createBranch: taking<GitCreateBranchOptions>({ ...bounds, from: true, checkout: true }),
+  force: taking<GitForceOptions>({ ...bounds, force: true }),
+  diff: lazily(() =>
+    difference()
+      .refine(({ from, to }) => to === undefined || from !== undefined, '"to" needs "from"')
+      .refine(({ staged, to }) => !staged || to === undefined, '"staged" and "to" exclude each other'),
+  ),
+  log: taking<GitLogOptions>({ ...bounds, from: true, limit: true, files: true }),
 };
 
 /**
@@ -223,7 +230,7 @@ const schemas = {
  * @throws SandboxError `INVALID`, naming each that is wrong or unknown
  */
 export function checkGit(schema: keyof typeof schemas, operation: string, value: unknown): void {
-  checkWith(schemas[schema], operation, value);
+  checkWith(schemas[schema](), operation, value);
 }
 
 /** The rules of git-check-ref-format(1). */

@@ -1,3 +1,4 @@
+import { SandboxError } from "../errors.js";
 import { branchesArgs, type GitBranch, parseBranches } from "./branches.js";
 import { clone } from "./clone.js";
 import { diffListArgs, type GitDiff, parseDiff, patchArgs } from "./diff.js";
@@ -104,7 +105,7 @@ export class Git {
   /**
    * Fetches and takes over what the remote has. Tells the current commit, and whether it is another one than before.
    * @throws SandboxError `CONFLICT` when both sides have new commits, or the same lines changed: then the files say so,
-   * and `status` lists them as unmerged
+   * and `status` lists them as unmerged; `INVALID` without `branch`, when the current branch follows none of `remote`
    */
   async pull(
     path = ".",
@@ -114,11 +115,20 @@ export class Git {
     checkGit("pull", operation, options);
     const cwd = this.#git.place(path, operation);
     const bounded = bounds(options);
-    const { branch, strategy = "ff-only", author } = options;
+    const { branch, remote, strategy = "ff-only", author } = options;
     const args = [...takeOver[strategy], "--quiet", branch === undefined ? "@{upstream}" : "FETCH_HEAD"];
     const command = { operation, subject: path, cwd, options: bounded, args };
-    const before = await this.#git.run({ ...command, args: headArgs, expect: [0, 1] });
-    await this.#fetch(operation, path, cwd, bounded);
+    const [before, upstream] = await Promise.all([
+      this.#git.run({ ...command, args: headArgs, expect: [0, 1] }),
+      branch === undefined ? this.#upstreamRemote(command) : undefined,
+    ]);
+    if (branch === undefined && remote !== undefined && remote !== upstream) {
+      const follows = upstream === undefined ? "no branch of a remote" : `a branch of ${JSON.stringify(upstream)}`;
+      const why = `the current branch follows ${follows}: pass the branch of ${JSON.stringify(remote)} too`;
+      throw new SandboxError("INVALID", `${operation} of ${JSON.stringify(path)}: ${why}`, { operation });
+    }
+    // A branch that follows another one here has nothing to fetch.
+    if (upstream !== here) await this.#fetch(operation, path, cwd, { ...bounded, remote: remote ?? upstream });
     // Not by `git pull`: what the repository would start while it merges is to have no way to the credentials.
     try {
       await this.#git.run({ ...command, env: identity(author) });
@@ -245,6 +255,14 @@ export class Git {
     }
   }
 
+  /** Of the upstream of the current branch; undefined without one. */
+  async #upstreamRemote(command: Omit<GitCommand, "args">): Promise<string | undefined> {
+    const args = ["for-each-ref", "--format=%(HEAD)%(upstream:remotename)", "refs/heads"];
+    const { stdout } = await this.#git.run({ ...command, args });
+    const current = stdout.text.split("\n").find((line) => line.startsWith("*"));
+    return current?.slice(1) || undefined;
+  }
+
   async #head(command: Omit<GitCommand, "args">): Promise<string> {
     return (await this.#git.run({ ...command, args: headArgs })).stdout.text.trim();
   }
@@ -256,6 +274,8 @@ const takeOver: Readonly<Record<NonNullable<GitPullOptions["strategy"]>, readonl
   merge: ["merge", "--ff", "--no-edit"],
   rebase: ["rebase"],
 };
+/** What git calls the repository itself, as a remote. */
+const here = ".";
 const headArgs = ["rev-parse", "--verify", "--quiet", "HEAD"];
 
 /** The bounds of a call that takes several commands: each has what the ones before have left. */

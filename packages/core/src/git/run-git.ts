@@ -49,6 +49,8 @@ export interface GitRemoteCommand extends GitCommand {
 const wholeOutput = 64 * 1024 * 1024;
 /** Long enough for git to take away what it has begun. */
 const killGraceMs = 2_000;
+/** Of what git says while it works, in characters. */
+const longestLine = 8 * 1024;
 const transports = "https:http:ssh:git";
 
 /** Of every command. */
@@ -166,12 +168,12 @@ function requireServer(operation: string, server: string | undefined): string {
   });
 }
 
-/** Calls for each line of a text that comes in pieces; a carriage return ends one too. */
+/** Calls for each line of a text that comes in pieces; a carriage return ends one too. Of a long one the end is kept. */
 function lineReader(onLine: (line: string) => void): (text: string) => void {
   let rest = "";
   return (text) => {
     const lines = (rest + text).split(/[\r\n]+/);
-    rest = lines.pop() ?? "";
+    rest = lines.pop()?.slice(-longestLine) ?? "";
     for (const line of lines) if (line.trim() !== "") onLine(line.trimEnd());
   };
 }

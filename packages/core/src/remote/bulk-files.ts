@@ -1,13 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { posix } from "node:path";
-import { settlesWithin } from "../deadline.js";
 import { SandboxError } from "../errors.js";
 import type { FileInfo, ProviderFiles, ProviderSession, ReadOptions, WriteOptions } from "../provider.js";
+import { firstOf } from "./first-bytes.js";
+import { Passage } from "./passage.js";
 import type { BulkFiles } from "./remote-box.js";
 
-/** Pieces that come later than this after one another come slowly. */
+/** So much of a file is asked of the agent before it is known how long it is. */
+const headBytes = 32 * 1024;
+/** Pieces of a write that come later than this after one another come slowly: a shorter way gains them nothing. */
 const soonMs = 100;
 const touchMs = 500;
+const newFile = 0o644;
 
 /** The session of the agent, as far as it is needed here. */
 export type AgentBox = Pick<ProviderSession, "files" | "spawn" | "ref"> & {
@@ -16,8 +20,9 @@ export type AgentBox = Pick<ProviderSession, "files" | "spawn" | "ref"> & {
 };
 
 /**
- * Reads a large file whole by the vendor's way. The agent is asked at the same time and has the say: what the programs
- * of the box cannot read is not read for them by another.
+ * Reads a large file whole by the vendor's way. The agent opens it too and has the say: what the programs of the box
+ * cannot read is not read for them by another. What is short has come from the agent by the time that its length is
+ * known.
  */
 export async function readBulk(
   box: AgentBox,
@@ -27,35 +32,51 @@ export async function readBulk(
 ): Promise<ReadableStream<Uint8Array>> {
   const { files } = box;
   if (options.offset || options.length !== undefined) return files.read(path, options);
-  const reading = files.read(path, options);
-  const [stream, info] = await Promise.all([reading, files.stat(path, { followSymlinks: true })]);
-  if (info.type !== "file" || info.size < bulk.fromBytes) return stream;
+  // In this order: the one answer is not to wait behind the bytes of the other.
+  const looking = files.stat(path, { followSymlinks: true });
+  looking.catch(() => undefined);
+  const opening = files.read(path, { ...options, length: headBytes });
+  const isLarge = looking.then(({ type, size }) => type === "file" && size >= bulk.fromBytes);
+  const downloading = isLarge.then((large) => (large ? bulk.read(path, options.signal) : undefined));
+  downloading.catch(() => undefined);
+  let head: ReadableStream<Uint8Array> | undefined;
   try {
-    const whole = await bulk.read(path, options.signal);
-    await stream.cancel();
-    return whole.pipeThrough(expecting(info, box));
+    head = await opening;
+    if (await isLarge) {
+      giveUp(head);
+      const stream = await downloading.catch(() => undefined);
+      options.signal?.throwIfAborted();
+      // The vendor's way is a shorter one only: the agent's leads there too.
+      return stream ? expecting(stream, await looking, box) : await files.read(path, options);
+    }
   } catch (error) {
-    if (options.signal?.aborted) throw error;
-    // The vendor's way is a shorter one only: the agent's leads there too.
-    return stream;
+    if (head) giveUp(head, error);
+    downloading.then((stream) => stream?.cancel(error)).catch(() => undefined);
+    throw error;
   }
+  // What was opened is read as it was then, though another may have come in its place.
+  const { size, whole } = await firstOf(head, headBytes, { signal: options.signal });
+  if (size < headBytes) return whole;
+  giveUp(whole);
+  return files.read(path, options);
+}
+
+/** What nobody will read; whether that can be told changes nothing. */
+function giveUp(stream: ReadableStream<Uint8Array>, reason?: unknown): void {
+  stream.cancel(reason).catch(() => undefined);
 }
 
 /** Fails where the vendor's stream ends before the file does. */
-function expecting({ path, size }: FileInfo, box: AgentBox): TransformStream<Uint8Array, Uint8Array> {
-  let count = 0;
-  const touch = touching(box);
-  return new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      count += chunk.byteLength;
-      touch();
-      controller.enqueue(chunk);
-    },
-    flush() {
-      if (count < size)
-        throw cutOff("files.read", `${JSON.stringify(path)} after ${count} of ${size} bytes`, box.ref.provider);
-    },
-  });
+function expecting(
+  stream: ReadableStream<Uint8Array>,
+  { path, size }: FileInfo,
+  box: AgentBox,
+): ReadableStream<Uint8Array> {
+  const end = (count: number) => {
+    if (count >= size) return;
+    throw cutOff("files.read", `${JSON.stringify(path)} after ${count} of ${size} bytes`, box.ref.provider);
+  };
+  return new Passage(stream, { piece: touching(box), end }).stream;
 }
 
 /** Tells the agent now and then that the box is in use. */
@@ -81,47 +102,65 @@ export async function writeBulk(
   options: WriteOptions,
 ): Promise<void> {
   if (options.mode !== "truncate" || options.ifModifiedAt) return box.files.write(path, data, options);
-  const { size, whole } = await begin(data, bulk.fromBytes, options.signal);
+  const { size, whole } = await firstOf(data, bulk.fromBytes, { withinMs: soonMs, signal: options.signal });
   if (size < bulk.fromBytes) return box.files.write(path, whole, options);
-  const old = await found(box.files, path);
-  if (old && old.type !== "file") return box.files.write(path, whole, options);
-  await upload(box, bulk, path, whole, { ...options, permissions: options.permissions ?? old?.mode });
-}
-
-async function upload(
-  box: AgentBox,
-  bulk: BulkFiles,
-  path: string,
-  data: ReadableStream<Uint8Array>,
-  { permissions = 0o644, signal }: WriteOptions,
-): Promise<void> {
   const beside = posix.join(posix.dirname(path), `.sandkit-${randomUUID()}`);
-  let size = 0;
-  const touch = touching(box);
-  const counting = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      size += chunk.byteLength;
-      touch();
-      controller.enqueue(chunk);
-    },
-  });
+  const source = new Passage(whole, { piece: touching(box) });
+  const { signal } = options;
   try {
-    // The agent makes it, so that it is the programs' own; the vendor fills it.
-    await box.files.write(beside, emptyStream(), { mode: "exclusive", permissions, signal });
-    await bulk.write(beside, data.pipeThrough(counting), signal);
+    const permissions = await prepare(box.files, path, beside, options);
+    if (permissions === undefined) return await box.files.write(path, source.stream, options);
+    await bulk.write(beside, source.stream, signal);
     signal?.throwIfAborted();
-    const written = await box.files.stat(beside, { followSymlinks: false });
-    if (written.size !== size) {
-      throw cutOff("files.write", `${JSON.stringify(path)} after ${written.size} of ${size} bytes`, box.ref.provider);
-    }
-    if (written.mode !== permissions) await changeMode(box, beside, permissions);
-    await box.files.move(beside, path);
+    await place(box, beside, path, source.size, permissions);
   } catch (error) {
+    await source.abandon(error);
     // What is left of it is no more than a file that nobody looks for.
     await box.files.remove(beside, { recursive: false }).catch(() => undefined);
-    if (!data.locked) await data.cancel(error).catch(() => undefined);
-    throw signal?.aborted ? signal.reason : error;
+    signal?.throwIfAborted();
+    throw source.failure ? source.failure.reason : error;
   }
+}
+
+/**
+ * Makes the file that the vendor fills: by the agent, so that it is the programs' own. Tells its permissions; undefined
+ * where something else than a file is to be replaced, and nothing was made.
+ */
+async function prepare(
+  files: ProviderFiles,
+  path: string,
+  beside: string,
+  { permissions, signal }: WriteOptions,
+): Promise<number | undefined> {
+  const making = files.write(beside, emptyStream(), {
+    mode: "exclusive",
+    permissions: permissions ?? newFile,
+    signal,
+  });
+  const [looked, made] = await Promise.allSettled([found(files, path), making]);
+  if (looked.status === "rejected") throw looked.reason;
+  if (made.status === "rejected") throw made.reason;
+  const old = looked.value;
+  if (old && old.type !== "file") {
+    await files.remove(beside, { recursive: false });
+    return undefined;
+  }
+  const wanted = permissions ?? old?.mode ?? newFile;
+  // Rarely another than a new file's.
+  if (wanted !== (permissions ?? newFile)) {
+    await files.write(beside, emptyStream(), { mode: "truncate", permissions: wanted, signal });
+  }
+  return wanted;
+}
+
+/** Puts the filled file in its place, if all of it has arrived. */
+async function place(box: AgentBox, beside: string, path: string, size: number, permissions: number): Promise<void> {
+  const written = await box.files.stat(beside, { followSymlinks: false });
+  if (written.size !== size) {
+    throw cutOff("files.write", `${JSON.stringify(path)} after ${written.size} of ${size} bytes`, box.ref.provider);
+  }
+  if (written.mode !== permissions) await changeMode(box, beside, permissions);
+  await box.files.move(beside, path);
 }
 
 async function changeMode(box: AgentBox, path: string, permissions: number): Promise<void> {
@@ -133,58 +172,6 @@ async function changeMode(box: AgentBox, path: string, permissions: number): Pro
     provider: box.ref.provider,
     operation: "files.write",
   });
-}
-
-/**
- * Takes so much of a stream that it is known whether it is large; `whole` still gives all of it. One that comes slowly
- * is not waited for: a shorter way gains it nothing, and nobody has told the agent yet that it is at work.
- */
-async function begin(data: ReadableStream<Uint8Array>, enough: number, signal: AbortSignal | undefined) {
-  const reader = data.getReader();
-  const pieces: Uint8Array[] = [];
-  let waiting: ReturnType<typeof reader.read> | undefined;
-  let size = 0;
-  let ended = false;
-  const next = () => {
-    waiting ??= reader.read();
-    waiting.catch(() => undefined);
-    return waiting;
-  };
-  const onAbort = () => {
-    reader.cancel(signal?.reason).catch(() => undefined);
-  };
-  signal?.addEventListener("abort", onAbort, { once: true });
-  try {
-    signal?.throwIfAborted();
-    while (size < enough && !ended && (await settlesWithin(next(), soonMs))) {
-      const { done, value } = await next();
-      waiting = undefined;
-      ended = done;
-      if (value) pieces.push(value);
-      size += value?.byteLength ?? 0;
-    }
-    signal?.throwIfAborted();
-  } finally {
-    signal?.removeEventListener("abort", onAbort);
-  }
-  const whole = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const piece = pieces.shift();
-        if (piece) {
-          controller.enqueue(piece);
-          return;
-        }
-        const { done, value } = await next();
-        waiting = undefined;
-        if (done) controller.close();
-        else controller.enqueue(value);
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
-  return { size, whole };
 }
 
 async function found(files: ProviderFiles, path: string): Promise<FileInfo | undefined> {

@@ -13,10 +13,10 @@ export interface LeaseOptions {
   readonly leaseMs?: number | undefined;
   /** The user's end of the box, from now, which no renewal goes beyond. */
   readonly ttlMs?: number | undefined;
-  /** Moves the vendor's end of life to so many milliseconds from now. */
+  /** Moves the vendor's end of life to so many milliseconds from now. Never called twice at one time. */
   renew(ms: number): Promise<void>;
-  /** Told once, when a renewal found the box gone. */
-  onGone?(error: SandboxError): void;
+  /** Asked when a renewal says that the box is gone: true when that is so, and nothing is renewed any more. */
+  confirmGone?(error: SandboxError): Promise<boolean>;
 }
 
 /**
@@ -29,6 +29,8 @@ export class Lease {
   #endsAt: number;
   #timer: NodeJS.Timeout | undefined;
   #stopped = true;
+  /** Settles when the last renewal that was begun is over; never rejects. */
+  #renewed: Promise<void> = Promise.resolve();
 
   constructor(options: LeaseOptions) {
     this.#options = options;
@@ -41,25 +43,32 @@ export class Lease {
     return this.#endsAt === Number.POSITIVE_INFINITY ? undefined : Math.max(1, this.#endsAt - Date.now());
   }
 
-  /** Begins to renew: at once, or after the first third of a box that has a lease from its creation. */
-  start(when: "now" | "later"): void {
+  /** Begins to renew, at once. */
+  start(): void {
     this.#stopped = false;
-    if (when === "now") this.#renewSoon(0);
-    else this.#renewSoon(this.#leaseMs / 3);
+    this.#renewSoon(0);
   }
 
-  /** The box belongs to nobody until `start`. */
-  stop(): void {
+  /**
+   * The box belongs to nobody until `start`. Resolves when no renewal is under way any more: what the vendor's end is
+   * moved to after that stays.
+   */
+  async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
+    await this.#renewed;
   }
 
-  /** Moves the user's end, and the vendor's with it. @throws what `renew` throws; the end is the old one then */
+  /**
+   * Moves the user's end, and the vendor's with it, which a stopped lease leaves to its next start.
+   * @throws what `renew` throws; the end is the old one then
+   */
   async extend(ttlMs: number): Promise<void> {
     const before = this.#endsAt;
     this.#endsAt = Date.now() + ttlMs;
+    if (this.#stopped) return;
     try {
-      await this.#options.renew(this.#span);
+      await this.#renewNow();
     } catch (error) {
       this.#endsAt = before;
       throw error;
@@ -69,6 +78,13 @@ export class Lease {
 
   get #span(): number {
     return Math.max(1, Math.min(this.#leaseMs, this.#endsAt - Date.now()));
+  }
+
+  /** After the one that is under way: of two at one time nobody knows which the vendor heard last. */
+  #renewNow(): Promise<void> {
+    const renewing = this.#renewed.then(() => this.#options.renew(this.#span));
+    this.#renewed = renewing.catch(() => undefined);
+    return renewing;
   }
 
   #renewSoon(ms: number): void {
@@ -82,16 +98,21 @@ export class Lease {
     // Past the user's end there is nothing to keep: the vendor ends it, or did.
     if (this.#stopped || Date.now() >= this.#endsAt) return;
     try {
-      await this.#options.renew(this.#span);
+      await this.#renewNow();
       if (!this.#stopped) this.#renewSoon(this.#leaseMs / 3);
     } catch (error) {
-      if (this.#stopped) return;
-      if (error instanceof SandboxError && gone.has(error.code)) {
-        this.stop();
-        this.#options.onGone?.(error);
-      } else {
-        this.#renewSoon(Math.max(shortestRetryMs, this.#leaseMs / 12));
-      }
+      if (await this.#isGone(error)) this.#stopped = true;
+      if (!this.#stopped) this.#renewSoon(Math.max(shortestRetryMs, this.#leaseMs / 12));
+    }
+  }
+
+  async #isGone(error: unknown): Promise<boolean> {
+    if (this.#stopped || !(error instanceof SandboxError) || !gone.has(error.code)) return false;
+    try {
+      return (await this.#options.confirmGone?.(error)) ?? true;
+    } catch {
+      // Who could tell does not answer: then nothing is known, and it is asked again.
+      return false;
     }
   }
 }

@@ -40,6 +40,8 @@ export class LinkCarrier {
   /** To be said before anything else. */
   #urgent: Buffer | undefined;
   #scheduled = false;
+  /** Asked to send since it last began to. */
+  #wanted = false;
   #sending: Promise<void> | undefined;
   #closed = false;
   #listening = false;
@@ -82,12 +84,17 @@ export class LinkCarrier {
 
   /** Sends what there is, together with what is said in the same turn of the event loop. */
   pump(): void {
-    if (this.#scheduled || this.#sending || this.#closed) return;
+    if (this.#closed) return;
+    this.#wanted = true;
+    if (this.#scheduled || this.#sending) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
+      this.#wanted = false;
       this.#sending ??= this.#sendAll().finally(() => {
         this.#sending = undefined;
+        // Between the last look for more and now there may have been some.
+        if (this.#wanted) this.pump();
       });
     });
   }

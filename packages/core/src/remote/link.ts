@@ -4,29 +4,16 @@ import { type Deferred, deferred } from "../deferred.js";
 import { messageOf } from "../errors.js";
 import { type CarrierOwner, LinkCarrier } from "./link-carrier.js";
 import { acknowledgeBytes, DamagedError, type LinkEvent, windowBytes } from "./packets.js";
+import { type LinkOptions, Restorer } from "./restorer.js";
 import { SentBytes } from "./sent-bytes.js";
 import type { LinkStart } from "./start-link.js";
 import type { Terminal } from "./terminal.js";
 
-/** How long a link may be without use before it is given up, from the first connection that broke. */
-const troubleMs = 45_000;
-/** A box that stands still for a moment, to be copied, is not paused. */
-const standstillMs = 2_000;
 const endMs = 2_000;
-const attemptMs = 15_000;
 const answerMs = 10_000;
-const longestPauseMs = 4_000;
 const tickMs = 5_000;
 /** The agent answers a ping in each. */
 const silentTicks = 3;
-
-/** How a link goes on when its connection breaks. */
-export interface LinkOptions {
-  /** Whether the box stands still, so that there is nothing to connect to until somebody resumes it. */
-  readonly isPaused?: (() => Promise<boolean>) | undefined;
-  /** Told when it was found so. */
-  readonly onPaused?: (() => void) | undefined;
-}
 
 /**
  * A channel over a terminal: every byte once and in order, though connections come and go. It fails when the program on
@@ -37,7 +24,6 @@ export class Link implements Channel {
   readonly writable: WritableStream<Uint8Array>;
   readonly #terminal: Terminal;
   readonly #key: Uint8Array;
-  readonly #options: LinkOptions;
   readonly #sent = new SentBytes();
   readonly #ticking: NodeJS.Timeout;
   readonly #owner: CarrierOwner;
@@ -47,11 +33,8 @@ export class Link implements Channel {
   #carrier: LinkCarrier | undefined;
   /** Settles when the guest has answered the resumption that is under way. */
   #answer: Deferred<void> | undefined;
-  #restoring: Promise<void> | undefined;
-  #attempt = new AbortController();
-  #troubleSince: number | undefined;
+  readonly #restorer: Restorer;
   #suspended = false;
-  #copies = 0;
   #over = false;
   #failure: Error | undefined;
   #closing: Promise<void> | undefined;
@@ -63,10 +46,10 @@ export class Link implements Channel {
   constructor(terminal: Terminal, start: LinkStart, options: LinkOptions = {}) {
     this.#terminal = terminal;
     this.#key = start.key;
-    this.#options = options;
     this.readable = this.#makeReadable();
     this.writable = this.#makeWritable();
     this.#owner = this.#makeOwner();
+    this.#restorer = this.#makeRestorer(options);
     this.#ticking = setInterval(() => this.#tick(), tickMs);
     this.#ticking.unref();
     this.#carrier = new LinkCarrier(this.#owner, start.connection, start.reader);
@@ -79,29 +62,22 @@ export class Link implements Channel {
   }
 
   /** While the box is copied it may stand still for long: that is no pause, and no reason to give it up. */
-  async whileCopied<Result>(copy: () => Promise<Result>): Promise<Result> {
-    this.#copies += 1;
-    try {
-      return await copy();
-    } finally {
-      this.#copies -= 1;
-    }
+  whileCopied<Result>(copy: () => Promise<Result>): Promise<Result> {
+    return this.#restorer.whileCopied(copy);
   }
 
   /** Lets go of the terminal, whose box is about to be paused. */
   async suspend(): Promise<void> {
     this.#suspended = true;
-    this.#attempt.abort(new Error("the box is paused"));
+    this.#restorer.giveUp(new Error("the box is paused"));
     await this.#drop();
   }
 
   /** Goes on after a pause. False when the program on the terminal has gone, and the link with it. */
   async resume(): Promise<boolean> {
     this.#suspended = false;
-    this.#troubleSince = undefined;
-    this.#attempt = new AbortController();
-    await this.#restoring;
-    if (!this.#carrier) await this.#restore(new Error("the box was paused"));
+    await this.#restorer.anew();
+    if (!this.#carrier) await this.#restorer.restore(new Error("the box was paused"));
     return !this.#over;
   }
 
@@ -178,6 +154,23 @@ export class Link implements Channel {
     };
   }
 
+  #makeRestorer(options: LinkOptions): Restorer {
+    const link = this;
+    return new Restorer(options, {
+      get connected() {
+        return link.#carrier !== undefined;
+      },
+      get over() {
+        return link.#over || link.#suspended;
+      },
+      connect: (signal) => this.#connectAgain(signal),
+      fail: (failure) => this.#fail(failure),
+      stop: () => {
+        this.#suspended = true;
+      },
+    });
+  }
+
   /** What nobody reads stays where it is, after a window of it. */
   async #room(): Promise<void> {
     while (this.#output && (this.#output.desiredSize ?? 1) <= 0 && !this.#over) {
@@ -214,7 +207,7 @@ export class Link implements Channel {
   #take(fresh: Buffer, carrier: LinkCarrier): void {
     if (fresh.length === 0) return;
     this.#received += fresh.length;
-    this.#troubleSince = undefined;
+    this.#restorer.well();
     this.#output?.enqueue(fresh);
     if (this.#owner.owesAcknowledgement) carrier.pump();
   }
@@ -223,7 +216,7 @@ export class Link implements Channel {
     const before = this.#sent.size;
     this.#sent.acknowledge(received);
     if (this.#sent.size === before) return;
-    this.#troubleSince = undefined;
+    this.#restorer.well();
     this.#wakeWriter?.();
     this.#wakeWriter = undefined;
   }
@@ -249,7 +242,7 @@ export class Link implements Channel {
     if (this.#over || this.#suspended) return;
     if (cause instanceof RangeError)
       this.#fail(new Error(`its guest breaks the rules of the link: ${messageOf(cause)}`));
-    else if (!this.#restoring) this.#restore(cause).catch(() => undefined);
+    else if (!this.#restorer.busy) this.#restorer.restore(cause).catch(() => undefined);
   }
 
   async #drop(): Promise<void> {
@@ -262,45 +255,8 @@ export class Link implements Channel {
     await carrier?.close().catch(() => undefined);
   }
 
-  #restore(cause: unknown): Promise<void> {
-    this.#restoring ??= this.#reconnect(cause).finally(() => {
-      this.#restoring = undefined;
-      // It may have broken again before this was known.
-      const again = !this.#carrier && !this.#over && !this.#suspended;
-      return again ? this.#restore(new Error("the connection broke again")) : undefined;
-    });
-    return this.#restoring;
-  }
-
-  async #reconnect(cause: unknown): Promise<void> {
-    this.#attempt = new AbortController();
-    const began = this.#troubleSince !== undefined;
-    this.#troubleSince ??= performance.now();
-    let reason = cause;
-    // One that broke before it was of any use does not come back at once.
-    for (let pauseMs = began ? 200 : 0; !this.#over && !this.#suspended; pauseMs = nextPause(pauseMs)) {
-      await this.#wait(pauseMs);
-      try {
-        if (!(await this.#connectAgain())) {
-          this.#fail(new Error(`the program on its terminal has ended: ${messageOf(cause)}`));
-        }
-        return;
-      } catch (error) {
-        reason = error;
-      }
-      if (this.#over || this.#suspended) return;
-      if (this.#copies > 0 || this.#troubleSince === undefined) this.#troubleSince = performance.now();
-      const troubledMs = performance.now() - this.#troubleSince;
-      if (troubledMs > standstillMs && (await this.#isPaused())) return;
-      if (troubledMs > troubleMs) {
-        this.#fail(new Error(`it was not reached for ${troubleMs / 1000} s: ${messageOf(reason)}`, { cause: reason }));
-      }
-    }
-  }
-
   /** False when the program on the terminal has gone. */
-  async #connectAgain(): Promise<boolean> {
-    const signal = AbortSignal.any([this.#attempt.signal, AbortSignal.timeout(attemptMs)]);
+  async #connectAgain(signal: AbortSignal): Promise<boolean> {
     const connection = await this.#terminal.reconnect(signal);
     if (!connection) return false;
     if (this.#over || this.#suspended) {
@@ -326,28 +282,6 @@ export class Link implements Channel {
     }
   }
 
-  /** Found paused by whomever: what waits goes on waiting, until somebody resumes it. */
-  async #isPaused(): Promise<boolean> {
-    // Not to know is no answer: the next attempt shows.
-    const paused = await this.#options.isPaused?.().catch(() => false);
-    if (!paused || this.#over) return false;
-    this.#suspended = true;
-    this.#options.onPaused?.();
-    return true;
-  }
-
-  async #wait(ms: number): Promise<void> {
-    if (ms === 0) return;
-    const { signal } = this.#attempt;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
-  }
-
   #fail(failure: Error): void {
     if (this.#over) return;
     this.#failure = failure;
@@ -359,7 +293,7 @@ export class Link implements Channel {
   #finish(): void {
     this.#over = true;
     clearInterval(this.#ticking);
-    this.#attempt.abort(new Error("the link was closed"));
+    this.#restorer.giveUp(new Error("the link was closed"));
     this.#wakeReader?.();
     this.#wakeWriter?.();
     this.#refer();
@@ -388,8 +322,4 @@ export class Link implements Channel {
     this.#keepAlive = undefined;
     if (this.#referenced && !this.#carrier && !this.#over) this.#keepAlive = setInterval(() => undefined, 60_000);
   }
-}
-
-function nextPause(ms: number): number {
-  return Math.min(longestPauseMs, Math.max(100, ms * 2));
 }

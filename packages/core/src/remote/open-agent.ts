@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { type AgentSession, agentSession } from "../agent/agent-session.js";
+import { agentSession } from "../agent/agent-session.js";
 import { SandboxError } from "../errors.js";
 import type { SandboxInfo, SandboxRef } from "../provider.js";
 import { defaultLeaseMs } from "./lease.js";
 import { Link } from "./link.js";
 import type { RemoteBox } from "./remote-box.js";
-import { type LinkStart, startLink } from "./start-link.js";
+import type { GuestWay, RemoteGuest } from "./remote-guest.js";
+import { type LinkStart, NoPythonError, startLink } from "./start-link.js";
 import type { Terminal } from "./terminal.js";
 
 const startMs = 30_000;
@@ -28,13 +29,15 @@ export interface RemoteSessionOptions {
   readonly detached?: boolean | undefined;
   /** False: a box without an agent that lives is over, by its user's end or its owner's, and is `NOT_FOUND`. */
   readonly startAgent?: boolean | undefined;
+  /** Who joins is told that the box is still being set up, until `ready` of its session. */
+  readonly settingUp?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A box with its agent at work. */
+/** A box with its agent at work, or what stands in its place. */
 export interface OpenedAgent {
-  readonly agent: AgentSession;
-  readonly link: Link;
+  readonly agent: RemoteGuest;
+  readonly link: GuestWay;
 }
 
 /** What is known only when an agent is opened. */
@@ -47,16 +50,24 @@ export interface OpenOptions {
 const nobodysPlace: ReadonlySet<string> = new Set(["/", "/root"]);
 
 /**
- * Leads a link to the agent of a box, over a new terminal, and greets it.
+ * Leads a link to the agent of a box, over a new terminal, and greets it: the one place where an agent is opened.
+ * @returns `ended` when none is there and `startAgent` is false
  * @throws SandboxError as `remoteSession` does
  */
 export async function openAgent(
   box: RemoteBox,
   options: RemoteSessionOptions,
   open: OpenOptions,
-): Promise<OpenedAgent> {
-  const { terminal, start } = await startOnce(box, options);
+): Promise<OpenedAgent | "ended"> {
   const isPaused = async () => (await box.info()).state === "paused";
+  const started = await startOnce(box, options).catch((error): "ended" | "no python" => {
+    if (options.startAgent === false && error instanceof SandboxError && error.code === "NOT_FOUND") return "ended";
+    if (error instanceof NoPythonError) return "no python";
+    throw error;
+  });
+  if (started === "ended") return started;
+  if (started === "no python") return openPlain(box, options, open, isPaused);
+  const { terminal, start } = started;
   const link = new Link(terminal, start, { isPaused, onPaused: open.onPaused });
   const { cwd, home } = start.place;
   const agent = await agentSession(link, {
@@ -68,6 +79,8 @@ export async function openAgent(
     ttlMs: open.ttlMs,
     idleMs: options.idleMs,
     leaseMs: options.detached ? (options.leaseMs ?? defaultLeaseMs) : attachedLeaseMs,
+    settingUp: options.settingUp,
+    joins: options.startAgent === false,
     signal: options.signal,
     info: () => box.info(),
     explainLoss: box.explainLoss && (async () => box.explainLoss?.()),
@@ -75,6 +88,22 @@ export async function openAgent(
     native: box.native,
   });
   return { agent, link };
+}
+
+/** A box that runs no agent is used by a shell. */
+async function openPlain(
+  box: RemoteBox,
+  { idleMs, settingUp, startAgent, signal }: RemoteSessionOptions,
+  { ttlMs }: OpenOptions,
+  isPaused: () => Promise<boolean>,
+): Promise<OpenedAgent> {
+  const { openPlainGuest } = await import("./plain/plain-guest.js");
+  const { guest, terminals } = await openPlainGuest(
+    box,
+    { ttlMs, idleMs, settingUp, joins: startAgent === false, signal },
+    isPaused,
+  );
+  return { agent: guest, link: terminals };
 }
 
 /** A start cannot be resumed: one that broke is made again, on a new terminal. */
@@ -107,6 +136,7 @@ async function startOnce(
 
 function mayPass(error: unknown, limit: AbortSignal): boolean {
   if (limit.aborted) return false;
+  if (error instanceof NoPythonError) return false;
   return !(error instanceof SandboxError) || error.code === "UNAVAILABLE" || error.code === "TRANSPORT";
 }
 

@@ -39,7 +39,7 @@ export class PausedSession implements ProviderSession {
   constructor(box: PausedBox) {
     this.#box = box;
     this.ref = box.ref;
-    this.files = filesOf((operation) => this.#need(operation).files);
+    this.files = filesOf((operation) => this.#need(operation).files, box.capabilities);
   }
 
   get workdir(): string {
@@ -121,8 +121,12 @@ export class PausedSession implements ProviderSession {
   }
 }
 
-function filesOf(files: (operation: string) => ProviderFiles): ProviderFiles {
+function filesOf(files: (operation: string) => ProviderFiles, { features }: Capabilities): ProviderFiles {
+  const watch: NonNullable<ProviderFiles["watch"]> = async function* (...args) {
+    yield* files("files.watch").watch?.(...args) ?? [];
+  };
   return {
+    ...(features["files.watch"] && { watch }),
     read: async (...args) => files("files.read").read(...args),
     write: async (...args) => files("files.write").write(...args),
     list: async (...args) => files("files.list").list(...args),

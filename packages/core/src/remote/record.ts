@@ -1,6 +1,7 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { SandboxError } from "../errors.js";
 import type { CreateOptions } from "../options.js";
+import { ownerLabel } from "../owner.js";
 import { fingerprintOf } from "../session-registry.js";
 
 /** What a vendor's box carries in its labels, for whoever finds it again. */
@@ -14,10 +15,36 @@ export interface SandboxRecord {
   readonly owner: string;
   readonly createdAt: Date;
   readonly detached: boolean;
-  /** The user's own end of it. */
-  readonly expiresAt?: Date | undefined;
+  /** Of one creation alone, known before the vendor has given an id: what became of it is found by it. */
+  readonly creation: string;
+  /** The ends that it was created with, in milliseconds: those of its copies too. */
+  readonly ttlMs?: number | undefined;
+  readonly idleMs?: number | undefined;
   /** The user's labels. */
   readonly labels: Readonly<Record<string, string>>;
+}
+
+/** The record of what a create makes now. */
+export async function recordFor(create: CreateOptions, template: string | undefined): Promise<SandboxRecord> {
+  const { name, workdir, labels = {}, lifetime: { detached = false, ttlMs, idleMs } = {} } = create;
+  return {
+    owner: await ownerLabel(),
+    creation: randomUUID(),
+    createdAt: new Date(),
+    name,
+    template,
+    workdir,
+    options: optionsDigest(create),
+    detached,
+    ttlMs,
+    idleMs,
+    labels,
+  };
+}
+
+/** The record of a copy: another sandbox, without the name of the original. */
+export function recordOfCopy(record: SandboxRecord): SandboxRecord {
+  return { ...record, name: undefined, options: undefined, creation: randomUUID(), createdAt: new Date() };
 }
 
 /** Flat text, as vendors keep it. */
@@ -34,16 +61,18 @@ const maxLabels = 64;
  * @throws SandboxError `INVALID` for labels of the user that no vendor keeps
  */
 export function encodeRecord(record: SandboxRecord): Record<string, string> {
-  const { name, template, workdir, options, owner, createdAt, detached, expiresAt, labels } = record;
+  const { name, template, workdir, options, owner, createdAt, detached, creation, ttlMs, idleMs, labels } = record;
   const own = {
     owner,
+    creation,
     created: String(createdAt.getTime()),
     name,
     template,
     workdir,
     options,
     detached: detached ? "true" : undefined,
-    expires: expiresAt && String(expiresAt.getTime()),
+    ttl: ttlMs?.toString(),
+    idle: idleMs?.toString(),
   };
   const given = Object.entries(own).flatMap(([key, value]) => (value === undefined ? [] : [[prefix + key, value]]));
   const values: Record<string, string> = { ...Object.fromEntries(given), ...labelValues(labels) };
@@ -56,18 +85,21 @@ export function encodeRecord(record: SandboxRecord): Record<string, string> {
 export function decodeRecord(values: RecordValues): SandboxRecord | undefined {
   const own = (key: string) => values[prefix + key];
   const owner = own("owner");
-  const createdAt = dateOf(own("created"));
-  if (owner === undefined || createdAt === undefined) return undefined;
+  const creation = own("creation");
+  const createdAt = numberOf(own("created"));
+  if (owner === undefined || creation === undefined || createdAt === undefined) return undefined;
   const labels = Object.entries(values).filter(([key]) => key.startsWith(userPrefix));
   return {
     owner,
-    createdAt,
+    creation,
+    createdAt: new Date(createdAt),
     name: own("name"),
     template: own("template"),
     workdir: own("workdir"),
     options: own("options"),
     detached: own("detached") === "true",
-    expiresAt: dateOf(own("expires")),
+    ttlMs: numberOf(own("ttl")),
+    idleMs: numberOf(own("idle")),
     labels: Object.fromEntries(labels.map(([key, value]) => [key.slice(userPrefix.length), value])),
   };
 }
@@ -82,14 +114,19 @@ export function nameValues(name: string): Record<string, string> {
   return { [`${prefix}name`]: name };
 }
 
+/** What a vendor is to be asked for, to find what came of one creation. */
+export function creationValues(creation: string): Record<string, string> {
+  return { [`${prefix}creation`]: creation };
+}
+
 /** Tells options apart without telling what they are: they may hold secrets. */
 export function optionsDigest(options: CreateOptions): string {
   return createHash("sha256").update(fingerprintOf(options)).digest("hex").slice(0, 32);
 }
 
-function dateOf(text: string | undefined): Date | undefined {
-  const time = text === undefined ? Number.NaN : Number(text);
-  return Number.isFinite(time) ? new Date(time) : undefined;
+function numberOf(text: string | undefined): number | undefined {
+  const number = text === undefined ? Number.NaN : Number(text);
+  return Number.isFinite(number) ? number : undefined;
 }
 
 function requireShort(key: string, value: string): void {

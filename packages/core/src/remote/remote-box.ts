@@ -1,5 +1,6 @@
 import type { Capabilities } from "../capabilities.js";
-import type { PortInfo, ProviderSession, SandboxInfo, SandboxRef, SnapshotInfo } from "../provider.js";
+import type { PortInfo, ProviderFiles, ProviderSession, SandboxRef, SnapshotInfo } from "../provider.js";
+import type { BoxInfo } from "./machine.js";
 import type { Terminal } from "./terminal.js";
 
 /** A machine at a vendor's, as its provider hands it to `remoteSession`. */
@@ -17,12 +18,14 @@ export interface RemoteBox {
   readonly user?: string | undefined;
   /** Made when missing. */
   readonly directories?: readonly string[] | undefined;
-  /** A terminal that was never opened. */
-  terminal(): Terminal;
+  /** A terminal that was never opened, of this user; default: of whoever the vendor gives most rights. */
+  terminal(user?: string): Terminal;
   /** The vendor's own way for large files, where it is faster than the agent. */
   readonly bulk?: BulkFiles | undefined;
-  /** Asked of the vendor for each `info`. */
-  info(): Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">>;
+  /** Changes of files as the vendor tells of them. */
+  readonly watch?: ProviderFiles["watch"];
+  /** Asked of the vendor for each `info`, and before it is believed that the box is gone. */
+  info(): Promise<BoxInfo>;
   /** Why the box is not reached any more, as the vendor tells. */
   explainLoss?(): Promise<string | undefined>;
   /** Ends the box. Idempotent; throws only if it may still exist. */
@@ -36,6 +39,7 @@ export interface RemoteBox {
   fork?(count: number): Promise<ProviderSession[]>;
   /** Moves the vendor's end of life to `ttlMs` from now. */
   extend?(ttlMs: number): Promise<void>;
+  /** Asked for each time: after a resume it may be another object. */
   readonly native?: unknown;
 }
 

@@ -1,14 +1,24 @@
 import type { ProviderFiles } from "../provider.js";
 import { type AgentBox, readBulk, writeBulk } from "./bulk-files.js";
-import type { BulkFiles } from "./remote-box.js";
+import type { RemoteBox } from "./remote-box.js";
 
-/** Does something with the session of the agent, while there is one to be reached. */
-export type CallAgent = <Result>(operation: string, work: (box: AgentBox) => Promise<Result>) => Promise<Result>;
+/** Does something with the session of the agent, while there is one to be reached; `discard` takes what comes too late. */
+export type CallAgent = <Result>(
+  operation: string,
+  work: (box: AgentBox) => Promise<Result>,
+  discard?: (late: Result) => Promise<void>,
+) => Promise<Result>;
 
 /** The files of a remote box: through its agent, and large ones by the vendor's own way where there is one. */
-export function remoteFiles(call: CallAgent, bulk: BulkFiles | undefined): ProviderFiles {
+export function remoteFiles(call: CallAgent, { bulk, watch }: Pick<RemoteBox, "bulk" | "watch">): ProviderFiles {
   return {
-    read: (...args) => call("files.read", (box) => (bulk ? readBulk(box, bulk, ...args) : box.files.read(...args))),
+    ...(watch && { watch }),
+    read: (...args) =>
+      call(
+        "files.read",
+        (box) => (bulk ? readBulk(box, bulk, ...args) : box.files.read(...args)),
+        (late) => late.cancel(),
+      ),
     write: (...args) => call("files.write", (box) => (bulk ? writeBulk(box, bulk, ...args) : box.files.write(...args))),
     list: (...args) => call("files.list", ({ files }) => files.list(...args)),
     stat: (...args) => call("files.stat", ({ files }) => files.stat(...args)),

@@ -1,7 +1,6 @@
-import type { AgentSession } from "../agent/agent-session.js";
 import type { Capabilities } from "../capabilities.js";
 import { type Deferred, deferred } from "../deferred.js";
-import { SandboxError } from "../errors.js";
+import { type ErrorCode, SandboxError } from "../errors.js";
 import type {
   KernelOptions,
   PortInfo,
@@ -14,20 +13,45 @@ import type {
   SnapshotInfo,
   SpawnOptions,
 } from "../provider.js";
+import { BoxChanges } from "./box-changes.js";
 import { Lease } from "./lease.js";
-import { type OpenedAgent, type OpenOptions, openAgent, type RemoteSessionOptions } from "./open-agent.js";
+import { type OpenedAgent, openAgent, type RemoteSessionOptions } from "./open-agent.js";
 import type { RemoteBox } from "./remote-box.js";
 import { remoteFiles } from "./remote-files.js";
+import type { RemoteGuest } from "./remote-guest.js";
 
 /**
  * The whole session of a vendor's machine, over a terminal of it: a link to the guest agent, which is started when none
  * runs there, for commands, kernels and files, and the vendor's own calls for the rest.
- * @throws SandboxError `UNSUPPORTED` for a box without Python, `UNAVAILABLE`, what the vendor refuses; or
+ * @throws SandboxError `UNSUPPORTED` for a box with neither Python nor a shell's usual tools, `UNAVAILABLE`, what the vendor refuses; or
  * `signal.reason`. The box is left as it is.
  */
 export async function remoteSession(box: RemoteBox, options: RemoteSessionOptions): Promise<RemoteSession> {
+  const joined = await joinRemote(box, options);
+  if (joined instanceof RemoteSession) return joined;
+  const what = joined === "ended" ? "its agent has ended, and it with it" : "it is still being set up by who made it";
+  const code = joined === "ended" ? "NOT_FOUND" : "UNAVAILABLE";
+  const { provider, id } = box.ref;
+  const operation = options.origin === "created" ? "create" : "attach";
+  throw new SandboxError(code, `sandbox ${id}: ${what}`, { provider, sandboxId: id, operation });
+}
+
+/**
+ * The same for who may come too early or too late: `settingUp` while another client sets the box up, `ended` when
+ * `startAgent` is false and no agent is there. The box is renewed only once its agent has answered.
+ */
+export async function joinRemote(
+  box: RemoteBox,
+  options: RemoteSessionOptions,
+): Promise<RemoteSession | "settingUp" | "ended"> {
   let session: RemoteSession | undefined;
-  const opened = await openAgent(box, options, { ttlMs: options.ttlMs, onPaused: () => session?.foundPaused() });
+  const onPaused = () => session?.foundPaused();
+  const opened = await openAgent(box, options, { ttlMs: options.ttlMs, onPaused });
+  if (opened === "ended") return opened;
+  if (opened.agent.isBeingSetUp) {
+    await opened.agent.leave();
+    return "settingUp";
+  }
   session = new RemoteSession(box, options, opened);
   return session;
 }
@@ -35,10 +59,7 @@ export async function remoteSession(box: RemoteBox, options: RemoteSessionOption
 /** A session over a remote box. */
 export class RemoteSession implements ProviderSession {
   readonly ref: SandboxRef;
-  readonly workdir: string;
-  readonly capabilities: Capabilities;
   readonly files: ProviderFiles;
-  readonly native: unknown;
   readonly port?: (port: number, options?: { readonly waitMs?: number | undefined }) => Promise<PortInfo>;
   readonly pause?: () => Promise<void>;
   readonly resume?: () => Promise<void>;
@@ -47,44 +68,49 @@ export class RemoteSession implements ProviderSession {
   readonly #box: RemoteBox;
   readonly #options: RemoteSessionOptions;
   readonly #lease: Lease;
+  readonly #changes = new BoxChanges();
   #opened: OpenedAgent;
   #paused = false;
   #destroying: Promise<void> | undefined;
-  #resuming: Promise<void> | undefined;
   /** What waits for the agent, to be told when somebody else has paused the box. */
   readonly #waiting = new Set<Deferred<never>>();
 
-  /** For `remoteSession` alone. */
+  /** For this file alone. */
   constructor(box: RemoteBox, options: RemoteSessionOptions, opened: OpenedAgent) {
     this.ref = box.ref;
-    this.workdir = opened.agent.workdir;
-    this.capabilities = opened.agent.capabilities;
-    this.native = box.native;
     this.#box = box;
     this.#options = options;
     this.#opened = opened;
-    this.files = remoteFiles((operation, work) => this.#call(operation, work), box.bulk);
+    this.files = remoteFiles((...call) => this.#call(...call), box);
     this.#lease = new Lease({
       leaseMs: options.leaseMs,
       ttlMs: options.ttlMs,
       renew: async (ms) => box.extend?.(ms),
+      confirmGone: () => this.#confirmGone(),
     });
-    if (box.extend) this.#lease.start(options.origin === "created" ? "later" : "now");
-    const how = box.pause;
+    if (box.extend) this.#lease.start();
+    const { pause: how, snapshot, fork } = box;
     if (box.port) this.port = (...args) => this.#require(box.port, "port")(...args);
     if (how) {
-      this.pause = () => this.#pause(how);
-      this.resume = () => {
-        this.#resuming ??= this.#resume(how).finally(() => {
-          this.#resuming = undefined;
-        });
-        return this.#resuming;
-      };
+      this.pause = () => this.#change("pause", () => this.#pause(how));
+      this.resume = () => this.#change("resume", () => this.#resume(how));
     }
-    if (box.snapshot)
-      this.snapshot = (...args) => this.#still("snapshot", () => this.#require(box.snapshot, "snapshot")(...args));
-    if (box.fork) this.fork = (...args) => this.#still("fork", () => this.#require(box.fork, "fork")(...args));
+    if (snapshot) this.snapshot = (...args) => this.#copy("snapshot", () => snapshot.apply(box, args));
+    if (fork) this.fork = (...args) => this.#copy("fork", () => fork.apply(box, args));
     this.#watch();
+  }
+
+  /** After a pause that keeps files alone, the agent is another one. */
+  get workdir(): string {
+    return this.#opened.agent.workdir;
+  }
+
+  get capabilities(): Capabilities {
+    return this.#opened.agent.capabilities;
+  }
+
+  get native(): unknown {
+    return this.#box.native;
   }
 
   spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
@@ -110,6 +136,11 @@ export class RemoteSession implements ProviderSession {
     });
   }
 
+  /** The box is set up: who joins may have it. */
+  async ready(): Promise<void> {
+    await this.#call("create", (agent) => agent.ready());
+  }
+
   async info(): Promise<SandboxInfo> {
     const backend = { ...(await this.#box.info()), ref: this.ref };
     if (backend.state !== "running" || this.#paused) return { ...backend, shells: [], interpreters: [] };
@@ -124,14 +155,23 @@ export class RemoteSession implements ProviderSession {
     };
   }
 
+  /**
+   * Waits for a change of the box that is under way, as vendors refuse to remove what is changing, but not for long:
+   * then it is removed all the same. What waits for its turn is refused.
+   */
   destroy(): Promise<void> {
     this.#lease.stop();
-    this.#paused = false;
-    this.#destroying ??= this.#opened.agent.destroy().catch((error) => {
+    this.#destroying ??= this.#destroy().catch((error) => {
       this.#destroying = undefined;
       throw error;
     });
     return this.#destroying;
+  }
+
+  async #destroy(): Promise<void> {
+    await this.#changes.settle();
+    this.#paused = false;
+    await this.#opened.agent.destroy();
   }
 
   /** For the link: somebody else has paused the box. */
@@ -141,12 +181,24 @@ export class RemoteSession implements ProviderSession {
     const reason = this.#unavailable("was paused by somebody else: call resume() first");
     for (const call of this.#waiting) call.reject(reason);
     if (this.#box.pause?.keeps !== "files") return;
-    const lost = this.#lost("was stopped by somebody else, which ended all that ran in it");
+    const lost = this.#lost("was stopped by somebody else, which ended all that ran in it: start it again");
     // Nothing of it is reached, so there is nothing to be closed.
     this.#opened.agent.leave(lost).catch(() => undefined);
   }
 
-  #use(operation: string): AgentSession {
+  /** For the lease, whose renewal was told that there is no such box: the vendor may say so of a paused one too. */
+  async #confirmGone(): Promise<boolean> {
+    const { state } = await this.#box.info();
+    if (this.#destroying) return true;
+    if (state === "paused" && !this.#paused) this.foundPaused();
+    if (state !== "gone") return false;
+    const why = (await this.#box.explainLoss?.().catch(() => undefined)) ?? "its time was up, or somebody removed it";
+    // What runs in it is told at once: its link would look for the box for a while yet.
+    await this.#opened.agent.leave(this.#lost(`is gone (${why}): create a new one`));
+    return true;
+  }
+
+  #use(operation: string): RemoteGuest {
     if (!this.#paused) return this.#opened.agent;
     throw this.#unavailable("is paused: call resume() first", operation);
   }
@@ -154,7 +206,7 @@ export class RemoteSession implements ProviderSession {
   /** What was asked for before somebody paused the box would wait for who knows how long; it may happen still. */
   async #call<Result>(
     operation: string,
-    work: (agent: AgentSession) => Promise<Result>,
+    work: (agent: RemoteGuest) => Promise<Result>,
     discard?: (late: Result) => Promise<void>,
   ): Promise<Result> {
     const agent = this.#use(operation);
@@ -177,17 +229,26 @@ export class RemoteSession implements ProviderSession {
     return call.bind(this.#box) as Call;
   }
 
+  /** None begins once the box is being destroyed. */
+  #change<Result>(operation: string, work: () => Promise<Result>): Promise<Result> {
+    const isBeingDestroyed = () => this.#error("NOT_FOUND", "is being destroyed: create a new one", operation);
+    return this.#changes.run(work, () => (this.#destroying ? isBeingDestroyed() : undefined));
+  }
+
   /** A vendor may have the box stand still while it is copied, which breaks connections: that is no pause. */
-  async #still<Result>(operation: string, copy: () => Promise<Result>): Promise<Result> {
-    this.#use(operation);
-    return this.#opened.link.whileCopied(copy);
+  #copy<Result>(operation: string, copy: () => Promise<Result>): Promise<Result> {
+    return this.#change(operation, async () => {
+      this.#use(operation);
+      return this.#opened.link.whileCopied(copy);
+    });
   }
 
   async #pause(how: NonNullable<RemoteBox["pause"]>): Promise<void> {
-    this.#use("pause");
+    if (this.#paused) return;
     const { agent, link } = this.#opened;
     this.#paused = true;
-    this.#lease.stop();
+    // A renewal that comes after it would undo the longer life of what rests.
+    await this.#lease.stop();
     try {
       await link.suspend();
       await how.pause();
@@ -196,7 +257,8 @@ export class RemoteSession implements ProviderSession {
       this.#goOn();
       throw error;
     }
-    if (how.keeps === "files") await agent.leave(this.#lost("was paused, which ended all that ran in it"));
+    if (how.keeps === "files")
+      await agent.leave(this.#lost("was paused, which ended all that ran in it: start it again"));
   }
 
   async #resume(how: NonNullable<RemoteBox["pause"]>): Promise<void> {
@@ -206,21 +268,26 @@ export class RemoteSession implements ProviderSession {
     const lives = how.keeps === "processes" && (await link.resume());
     if (lives && link.stalled) throw this.#unavailable("was resumed but is not reached: try again", "resume");
     if (!lives) {
-      await agent.leave(this.#lost("was paused, and what ran in it has ended"));
-      const anew = { ...this.#options, startAgent: true, signal: undefined };
-      this.#opened = await openAgent(this.#box, anew, this.#openOptions);
+      await agent.leave(this.#lost("was paused, and what ran in it has ended: start it again"));
+      this.#opened = await this.#openAnew();
       this.#watch();
+      // It was not waited for any longer.
+      if (this.#destroying) await this.#opened.agent.leave();
     }
     this.#goOn();
   }
 
-  #goOn(): void {
-    this.#paused = false;
-    if (this.#box.extend) this.#lease.start("now");
+  async #openAnew(): Promise<OpenedAgent> {
+    const anew = { ...this.#options, startAgent: true, settingUp: false, signal: undefined };
+    const opened = await openAgent(this.#box, anew, { ttlMs: this.#lease.restMs, onPaused: () => this.foundPaused() });
+    if (opened === "ended") throw this.#unavailable("was resumed, but its agent has ended: create a new one", "resume");
+    return opened;
   }
 
-  get #openOptions(): OpenOptions {
-    return { ttlMs: this.#lease.restMs, onPaused: () => this.foundPaused() };
+  #goOn(): void {
+    if (this.#destroying) return;
+    this.#paused = false;
+    if (this.#box.extend) this.#lease.start();
   }
 
   #watch(): void {
@@ -233,7 +300,7 @@ export class RemoteSession implements ProviderSession {
    * Without its agent a box is of no use to this client, unless it is only paused: it ends with the lease, if no others
    * renew it. One whose time is over is of no use to anybody, nor is one that was this client's alone.
    */
-  async #agentEnded(agent: AgentSession): Promise<void> {
+  async #agentEnded(agent: RemoteGuest): Promise<void> {
     if (this.#opened.agent !== agent || this.#paused || this.#destroying) return;
     this.#lease.stop();
     if (this.#box.pause && (await this.#box.info()).state === "paused") {
@@ -245,15 +312,15 @@ export class RemoteSession implements ProviderSession {
   }
 
   #lost(what: string): SandboxError {
-    const details = { provider: this.ref.provider, sandboxId: this.ref.id };
-    return new SandboxError("SANDBOX_LOST", `sandbox ${this.ref.id} ${what}: start it again`, details);
+    return this.#error("SANDBOX_LOST", what);
   }
 
   #unavailable(what: string, operation?: string): SandboxError {
-    return new SandboxError("UNAVAILABLE", `sandbox ${this.ref.id} ${what}`, {
-      provider: this.ref.provider,
-      sandboxId: this.ref.id,
-      operation,
-    });
+    return this.#error("UNAVAILABLE", what, operation);
+  }
+
+  #error(code: ErrorCode, what: string, operation?: string): SandboxError {
+    const { provider, id } = this.ref;
+    return new SandboxError(code, `sandbox ${id} ${what}`, { provider, sandboxId: id, operation });
   }
 }

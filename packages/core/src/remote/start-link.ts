@@ -3,6 +3,7 @@ import * as z from "zod";
 import { linkProgram } from "../agent/guest-source.js";
 import { unlessAborted } from "../deadline.js";
 import { messageOf, SandboxError } from "../errors.js";
+import { lazily } from "../lazily.js";
 import { encodeResume, keyBytes, nonceBytes } from "./packets.js";
 import type { Terminal, TerminalConnection } from "./terminal.js";
 
@@ -48,18 +49,20 @@ export interface StartLinkOptions {
   readonly signal: AbortSignal;
 }
 
-const place: z.ZodType<LinkPlace> = z.object({
-  user: z.string().max(256),
-  home: z.string().max(4096),
-  cwd: z.string().max(4096),
-});
-const failed = z.object({ message: z.string().max(10_000) });
+const place = lazily<z.ZodType<LinkPlace>>(() =>
+  z.object({
+    user: z.string().max(256),
+    home: z.string().max(4096),
+    cwd: z.string().max(4096),
+  }),
+);
+const failed = lazily(() => z.object({ message: z.string().max(10_000) }));
 
 /**
  * Puts our program in the place of the shell of a new terminal. One line is typed; what it runs makes the terminal
  * raw, says its marker (`SANDKIT:NONCE python 3.11`), and takes the program as bytes: a zero byte, the nonce, then its
- * configuration, a zero byte, and the sources, deflated. A box without Python answers with what it has instead.
- * @throws SandboxError `UNSUPPORTED` for a box without Python; `UNAVAILABLE` for what may work another time
+ * configuration, a zero byte, and the sources, deflated.
+ * @throws NoPythonError for a box without Python 3.9; SandboxError `UNAVAILABLE` for what may work another time
  */
 export async function startLink(terminal: Terminal, options: StartLinkOptions): Promise<LinkStart> {
   const mark = randomBytes(8).toString("hex");
@@ -84,7 +87,7 @@ export async function startLink(terminal: Terminal, options: StartLinkOptions): 
       prelude.next(),
       connection.send(Buffer.from(lineOf(loader, size, mark), "latin1")),
     ]);
-    requirePython(command, options);
+    requirePython(command);
     const bytes = Buffer.concat([Buffer.from(`\0${mark}`, "latin1"), config, program, encodeResume(key, nonce, 0)]);
     const answer = prelude.next();
     answer.catch(() => undefined);
@@ -100,7 +103,7 @@ export async function startLink(terminal: Terminal, options: StartLinkOptions): 
 function lineOf(loader: Buffer, size: number, mark: string): string {
   const unpack = `import zlib,binascii as b;exec(zlib.decompress(b.a2b_base64("${loader.toString("base64")}")))`;
   const start = `exec python3 -I -S -u -c '${unpack}' ${size} ${mark}`;
-  const tell = `printf '\\nSANDKIT:%s none %s\\n' ${mark} "$(command -v node)"`;
+  const tell = `printf '\\nSANDKIT:%s none\\n' ${mark}`;
   return ` if command -v python3 >/dev/null 2>&1;then ${start};else ${tell};fi\n`;
 }
 
@@ -109,17 +112,23 @@ interface Said {
   readonly text: string;
 }
 
+/** Whose terminal it is, for errors. */
+export interface PreludeOwner {
+  readonly provider: string;
+  readonly sandboxId: string;
+}
+
 /** Finds the lines with our mark in what a terminal says. */
-class Prelude {
+export class Prelude {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #mark: Buffer;
-  readonly #options: StartLinkOptions;
+  readonly #owner: PreludeOwner;
   #data = Buffer.alloc(0);
 
-  constructor(reader: ReadableStreamDefaultReader<Uint8Array>, mark: string, options: StartLinkOptions) {
+  constructor(reader: ReadableStreamDefaultReader<Uint8Array>, mark: string, owner: PreludeOwner) {
     this.#reader = reader;
     this.#mark = Buffer.from(`SANDKIT:${mark} `, "latin1");
-    this.#options = options;
+    this.#owner = owner;
   }
 
   get remainder() {
@@ -150,8 +159,8 @@ class Prelude {
     const detail = said === "" ? "" : `; it said: ${said}`;
     return failure(
       "UNAVAILABLE",
-      `the terminal of sandbox ${this.#options.sandboxId} ${what}${detail}`,
-      this.#options,
+      `the terminal of sandbox ${this.#owner.sandboxId} ${what}${detail}`,
+      this.#owner,
       cause,
     );
   }
@@ -164,27 +173,27 @@ function readable(text: string): string {
   return plain.trim();
 }
 
-function requirePython({ word, text }: Said, options: StartLinkOptions): void {
+function requirePython({ word, text }: Said): void {
   const [major = 0, minor = 0] = text.split(".").map(Number);
-  const next = `choose an image with Python ${oldestPython.join(".")} or later`;
-  if (word !== "python") {
-    const has = text === "" ? "" : ` (it has ${readable(text)})`;
-    throw failure("UNSUPPORTED", `sandbox ${options.sandboxId} has no python3${has}: ${next}`, options);
-  }
+  if (word !== "python") throw new NoPythonError("there is no python3");
   const [oldMajor, oldMinor] = oldestPython;
-  if (major === oldMajor ? minor >= oldMinor : major > oldMajor) return;
-  throw failure("UNSUPPORTED", `the python3 of sandbox ${options.sandboxId} is ${readable(text)}: ${next}`, options);
+  if (major === oldMajor ? minor < oldMinor : major < oldMajor) throw new NoPythonError(`python3 is ${readable(text)}`);
+}
+
+/** The box has nothing that runs the link. */
+export class NoPythonError extends Error {
+  override readonly name = "NoPythonError";
 }
 
 function placeOf({ word, text }: Said, options: StartLinkOptions): LinkPlace {
   try {
     const value: unknown = JSON.parse(text);
-    if (word === "link") return place.parse(value);
+    if (word === "link") return place().parse(value);
     if (word === "gone") {
       const message = `the agent of sandbox ${options.sandboxId} has ended, and the sandbox with it: create a new one`;
       throw failure("NOT_FOUND", message, options);
     }
-    const { message } = failed.parse(value);
+    const { message } = failed().parse(value);
     throw failure("UNAVAILABLE", `no agent runs in sandbox ${options.sandboxId}: ${readable(message)}`, options);
   } catch (cause) {
     if (cause instanceof SandboxError) throw cause;
@@ -194,9 +203,9 @@ function placeOf({ word, text }: Said, options: StartLinkOptions): LinkPlace {
 }
 
 function failure(
-  code: "UNAVAILABLE" | "UNSUPPORTED" | "NOT_FOUND",
+  code: "UNAVAILABLE" | "NOT_FOUND",
   message: string,
-  { provider, sandboxId }: StartLinkOptions,
+  { provider, sandboxId }: PreludeOwner,
   cause?: unknown,
 ): SandboxError {
   return new SandboxError(code, message, { provider, sandboxId, operation: "create", cause });

@@ -30,7 +30,7 @@ export interface TerminalConnection {
   readonly output: ReadableStream<Uint8Array>;
   /** Gives the connection up; the program goes on. Idempotent. */
   close(): Promise<void>;
-  /** Whether an idle connection keeps this program alive. */
+  /** Whether an idle connection keeps this program alive. Absent where the vendor's gives no way to say so: it does. */
   ref?(): void;
   unref?(): void;
 }

@@ -36,6 +36,11 @@ describe("credentials", () => {
     for (const piece of ["\n", mark.slice(0, 9), mark.slice(9), "\n"]) feed.watch(piece);
     await turns();
     expect(given).toBe(2);
+    // However much comes without an end of a line.
+    for (let round = 0; round < 100; round++) feed.watch("x".repeat(100_000));
+    feed.watch(`${mark}\n`);
+    await turns();
+    expect(given).toBe(3);
     await reader.cancel();
     feed.watch(`${mark}\n`);
     await reading;

@@ -9,7 +9,9 @@ const record = {
   workdir: "/home/user",
   options: "abc",
   detached: true,
-  expiresAt: new Date(1_700_000_600_000),
+  creation: "d1f0",
+  ttlMs: 600_000,
+  idleMs: 60_000,
   labels: { team: "Zürich 東京", "sandkit.owner": "mallory", __proto__x: "", a: "1" },
 };
 
@@ -19,14 +21,15 @@ describe("a record", () => {
   });
 
   it("comes back with what it has", () => {
-    const small = { owner: "o", createdAt: new Date(0), detached: false, labels: {} };
+    const small = { owner: "o", creation: "c", createdAt: new Date(0), detached: false, labels: {} };
     expect(decodeRecord(encodeRecord(small))).toEqual({
       ...small,
       name: undefined,
       template: undefined,
       workdir: undefined,
       options: undefined,
-      expiresAt: undefined,
+      ttlMs: undefined,
+      idleMs: undefined,
     });
   });
 
@@ -35,12 +38,14 @@ describe("a record", () => {
     expect(values).toMatchObject({ ...nameValues("build"), ...labelValues({ a: "1" }) });
   });
 
-  it.each([{}, { "sandkit.owner": "o" }, { "sandkit.owner": "o", "sandkit.created": "yesterday" }, { team: "x" }])(
-    "is not seen in the labels of others: %j",
-    (values) => {
-      expect(decodeRecord(values as Record<string, string>)).toBeUndefined();
-    },
-  );
+  it.each([
+    {},
+    { "sandkit.owner": "o" },
+    { "sandkit.owner": "o", "sandkit.creation": "c", "sandkit.created": "yesterday" },
+    { team: "x" },
+  ])("is not seen in the labels of others: %j", (values) => {
+    expect(decodeRecord(values as Record<string, string>)).toBeUndefined();
+  });
 
   it.each([
     ["a long value", { team: "x".repeat(1025) }],

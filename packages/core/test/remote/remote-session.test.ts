@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { SandboxError } from "../../src/errors.js";
+import { readBulk } from "../../src/remote/bulk-files.js";
 import { type RemoteSession, remoteSession } from "../../src/remote/remote-session.js";
 import { Sandbox } from "../../src/sandbox.js";
 import { LocalBox } from "./remote-box.js";
@@ -85,17 +87,6 @@ describe("where it is started", () => {
     await rm(home, { recursive: true });
   });
 
-  it("refuses a box without Python, with what it has", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "sandkit-bare-"));
-    const box = new LocalBox({ shell: ["/bin/sh"], env: { PATH: folder } });
-    await expect(open(box)).rejects.toMatchObject({
-      code: "UNSUPPORTED",
-      message: expect.stringContaining("has no python3"),
-    });
-    expect(box.terminals).toHaveLength(1);
-    await rm(folder, { recursive: true });
-  });
-
   it("says what a terminal said that is no shell", async () => {
     const box = new LocalBox({ shell: ["/bin/sh", "-c", "echo no room on this machine; exit 1"] });
     await expect(open(box)).rejects.toMatchObject({
@@ -131,6 +122,18 @@ describe("two clients of one box", () => {
     const { sandbox: next } = await open(box, { detached: true, origin: "attached", startAgent: false });
     const before = await next.files.readText("alive");
     await expect.poll(() => next.files.readText("alive")).not.toBe(before);
+  });
+
+  it("wait for who sets it up, whose end is the end of what is half made", async () => {
+    const box = new LocalBox();
+    await open(box, { detached: true, settingUp: true });
+    const join = () => remoteSession(box, { origin: "attached", startAgent: false, detached: true });
+    await expect(join()).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      message: expect.stringContaining("still being set up"),
+    });
+    await box.terminals[0]?.end();
+    await expect.poll(() => join().catch(({ code }) => code), { timeout: 10_000 }).toBe("NOT_FOUND");
   });
 
   it("are not given a new agent where the old one has ended, if that is asked", async () => {
@@ -189,6 +192,87 @@ function pausable(keeps: "processes" | "files") {
   };
   return Object.assign(box, { pause });
 }
+
+describe("changes of a box", () => {
+  /** A pausable one that takes its time, and writes down what it is told. */
+  function slow() {
+    const said: string[] = [];
+    const box = pausable("processes");
+    const { pause } = box;
+    const takes = async (what: string, work: () => Promise<void>) => {
+      said.push(`${what} begins`);
+      await sleep(150);
+      await work();
+      said.push(`${what} ends`);
+    };
+    const parts = {
+      native: {},
+      pause: {
+        ...pause,
+        pause: () => takes("pause", pause.pause),
+        resume: () =>
+          takes("resume", async () => {
+            parts.native = {};
+            await pause.resume();
+          }),
+      },
+      snapshot: async () => {
+        await takes("snapshot", async () => undefined);
+        return { id: "copy" };
+      },
+      extend: () => takes("renewal", async () => undefined),
+      destroy: () => takes("destroy", () => LocalBox.prototype.destroy.call(box)),
+    };
+    return { said, box: Object.defineProperty(Object.assign(box, parts), "native", { get: () => parts.native }) };
+  }
+
+  it("come one after another, none while a renewal is under way, and a destroy waits for the one under way", async () => {
+    const { said, box } = slow();
+    const { session } = await open(box);
+    const before = session.native;
+    // The first renewal is under way.
+    await expect.poll(() => said).toEqual(["renewal begins"]);
+    const paused = session.pause?.();
+    const resumed = session.resume?.();
+    const copied = session.snapshot?.();
+    await Promise.all([paused, resumed, copied]);
+    const changes = () => said.filter((what) => !what.startsWith("renewal"));
+    const pairs = ["pause", "resume", "snapshot"].flatMap((what) => [`${what} begins`, `${what} ends`]);
+    expect(changes()).toEqual(pairs);
+    expect(said.slice(0, 3)).toEqual(["renewal begins", "renewal ends", "pause begins"]);
+    expect(session.native).not.toBe(before);
+
+    said.splice(0);
+    const pausing = session.pause?.();
+    await expect.poll(() => changes()).toEqual(["pause begins"]);
+    const late = expect(session.resume?.()).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await Promise.all([session.destroy(), session.destroy(), pausing, late]);
+    expect(changes()).toEqual(["pause begins", "pause ends", "destroy begins", "destroy ends"]);
+  });
+});
+
+it("what runs in a box that a renewal found gone is told so at once, with the reason; others are not believed", async () => {
+  const box = new LocalBox();
+  let renewals = 0;
+  const extend = async () => {
+    renewals += 1;
+    throw new SandboxError("NOT_FOUND", "the vendor says so");
+  };
+  const explainLoss = async () => "somebody ended it";
+  const { sandbox } = await open(Object.assign(box, { extend, explainLoss }), { leaseMs: 3_000 });
+  const running = sandbox.exec("sleep 60");
+  const lost = expect(running).rejects.toMatchObject({
+    code: "SANDBOX_LOST",
+    message: expect.stringContaining("is gone (somebody ended it)"),
+  });
+  await expect.poll(() => renewals, { timeout: 5_000 }).toBe(2);
+  expect((await sandbox.exec("echo lives")).stdout.text).toBe("lives\n");
+  box.state = "gone";
+  await lost;
+  const count = renewals;
+  await sleep(1_200);
+  expect(renewals).toBe(count);
+});
 
 it("a box that stands still while it is copied is not taken for paused, nor for lost", async () => {
   const box = new LocalBox();
@@ -324,6 +408,57 @@ describe("large files", () => {
     const digest = await sandbox.exec("sha256sum < large; ls -A");
     expect(digest.stdout.text).toContain(createHash("sha256").update(Buffer.alloc(200_000)).digest("hex"));
     expect(digest.stdout.text).not.toContain(".sandkit-");
+  });
+
+  it("whose source fails say what it said, and are cancelled when the vendor or the agent fails", async () => {
+    const { box } = withBulk();
+    const { sandbox, session } = await open(box);
+    await sandbox.files.write("large", Buffer.alloc(200_000, 1));
+    const mine = new RangeError("the caller's own");
+    const write = box.bulk.write;
+    box.bulk.write = (path, data) =>
+      write(path, data).catch(() => Promise.reject(new SandboxError("UNAVAILABLE", "an upload failed")));
+    for (const given of [50_000, 150_000]) {
+      const source = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(Buffer.alloc(given)),
+        pull: (controller) => controller.error(mine),
+      });
+      await expect(sandbox.files.write("large", source)).rejects.toBe(mine);
+    }
+    let cancelled: unknown;
+    const source = (bytes: number) =>
+      new ReadableStream<Uint8Array>({
+        pull: (controller) => controller.enqueue(Buffer.alloc(bytes)),
+        cancel: (reason) => {
+          cancelled = reason;
+        },
+      });
+    const down = new SandboxError("UNAVAILABLE", "the vendor is down");
+    box.bulk.write = async () => Promise.reject(down);
+    await expect(sandbox.files.write("large", source(60_000))).rejects.toBe(down);
+    expect(cancelled).toBe(down);
+    await expect(sandbox.files.write("large/in a file", source(60_001))).rejects.toMatchObject({
+      code: "NOT_DIRECTORY",
+    });
+    expect(cancelled).toMatchObject({ code: "NOT_DIRECTORY" });
+    expect((await sandbox.exec("stat -c %s large; ls -A")).stdout.text).toBe("200000\nlarge\n");
+
+    // One that was opened, and then cannot be looked at.
+    const opened: ReadableStream<Uint8Array>[] = [];
+    const files = {
+      ...session.files,
+      read: async (...args: Parameters<typeof session.files.read>) => {
+        const stream = await session.files.read(...args);
+        opened.push(stream);
+        return stream;
+      },
+      stat: async () => Promise.reject(down),
+    };
+    const spawn = session.spawn.bind(session);
+    const blind = { files, spawn, ref: session.ref, touch: () => undefined };
+    const path = `${session.workdir}/large`;
+    await expect(readBulk(blind, box.bulk, path)).rejects.toBe(down);
+    expect(await opened[0]?.getReader().read()).toEqual({ done: true, value: undefined });
   });
 
   it("that must be new, or follow a link, go through the agent", async () => {

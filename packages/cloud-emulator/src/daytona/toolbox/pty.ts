@@ -99,7 +99,7 @@ export class Pty {
   async #spawn(): Promise<BoxProcess> {
     const { cwd, env } = this.#request;
     const shell = await this.#box.start({
-      argv: ["bash"],
+      argv: [this.#box.shell],
       cwd,
       env: { TERM: "xterm-256color", ...env },
       stdin: true,

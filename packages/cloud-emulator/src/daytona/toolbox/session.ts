@@ -28,7 +28,7 @@ export class Session {
     quirks: DaytonaQuirks,
   ): Promise<Session> {
     const { stdout } = await run(box, ["mktemp", "-d"]);
-    const shell = await box.start({ argv: ["bash"], cwd: box.home, env, stdin: true });
+    const shell = await box.start({ argv: [box.shell], cwd: box.home, env, stdin: true });
     return new Session(box, id, stdout.toString("utf8").trimEnd(), shell, quirks);
   }
 

@@ -76,9 +76,19 @@ export const gitServerCases: readonly ConformanceCase[] = [
         for (const name of ["credential.helper", `credential.${server.url}.helper`]) {
           (await own.exec(["git", "config", "--global", name, "store"])).orThrow();
         }
+        // Hooks, which would have the way to the credentials.
+        const template = `${own.workdir}/${at("template")}`;
+        for (const hook of ["post-checkout", "pre-push", "reference-transaction"]) {
+          const text = `#!/bin/sh\necho ${hook} >> "${template}/ran"\n`;
+          await own.files.write(`${template}/hooks/${hook}`, text, { permissions: 0o755 });
+        }
+        (await own.exec(["git", "config", "--global", "init.templateDir", template])).orThrow();
         await own.git.clone(url, { path: one, credentials });
+        assert.equal(await own.files.exists(`${template}/ran`), false);
         await commitFile(own, one);
+        assert.equal(await own.files.remove(`${template}/ran`), true);
         await own.git.push(one, { credentials: { ...credentials, server: server.url } });
+        assert.equal(await own.files.exists(`${template}/ran`), false);
         const authorized = server.requests().filter((line) => line.includes(" authorized "));
         assert.ok(authorized.length >= 4, `requests: ${server.requests().join("; ")}`);
         for (const line of authorized) assert.ok(line.endsWith(" authorized nothing"), line);

@@ -59,7 +59,10 @@ export class Trees {
     this.#check();
   }
 
-  /** Sends a signal to each process of a tree once, also to those that appear meanwhile. */
+  /**
+   * Sends a signal to each process of a tree once, also to those that appear meanwhile. Parents come first, so that none
+   * of them sees its children stop; so to go on they come last.
+   */
   signal(tree, signal) {
     if (!this.#living.has(tree)) return;
     if (signal !== "SIGKILL") return this.#send(tree, signal);
@@ -89,6 +92,8 @@ export class Trees {
           .get(tree)
           ?.filter((pid) => !done.has(pid)) ?? [];
       if (fresh.length === 0) return;
+      fresh.sort((a, b) => tree.known.get(a) - tree.known.get(b) || a - b);
+      if (signal === "SIGCONT") fresh.reverse();
       for (const pid of fresh) {
         done.add(pid);
         sendSignal(pid, signal);

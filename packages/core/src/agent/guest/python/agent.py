@@ -51,6 +51,8 @@ class Agent:
         self.tickets = 0
         self.started_at = int(time.time() * 1000)
         self.greeted = False
+        # Who still sets the box up.
+        self.maker = None
         self.listener = None
         self.ends_at = None
         self.idle_seconds = None
@@ -59,11 +61,11 @@ class Agent:
         self.ending = None
         self.exit_code = 0
 
-    def hello(self, request):
+    def hello(self, request, client):
         if number_field(request, "version") != VERSION:
             raise Failure(errno.EPROTONOSUPPORT, "this agent speaks version %d" % VERSION)
-        if not self.greeted:
-            self.settle_in(request)
+        if not self.greeted and request.get("joins") is not True:
+            self.settle_in(request, client)
         return {
             "version": VERSION,
             "runtime": "python %d.%d.%d" % sys.version_info[:3],
@@ -71,9 +73,10 @@ class Agent:
             "pty": os.path.exists("/dev/ptmx"),
             "workdir": shown(self.workdir),
             "startedAt": self.started_at,
+            "settingUp": not self.greeted or self.maker not in (None, client),
         }
 
-    def settle_in(self, request):
+    def settle_in(self, request, client):
         workdir, env = path_field(request, "workdir"), environment_field(request, "env")
         ttl, idle, lease = (seconds_field(request, name, optional=True) for name in ("ttlMs", "idleMs", "leaseMs"))
         folders = [path_field({"op": "hello", "path": folder}, "path") for folder in field(request, "directories", list)]
@@ -91,7 +94,13 @@ class Agent:
         self.idle_seconds = idle
         if lease is not None:
             self.lease_seconds = lease
+        if self.listener is not None and request.get("settingUp") is True:
+            self.maker = client
         self.greeted = True
+
+    def ready(self, client):
+        if client is self.maker:
+            self.maker = None
 
     def info(self):
         folders = [folder or b"." for folder in self.env.get(b"PATH", b"").split(b":")]
@@ -173,6 +182,8 @@ class Agent:
         self.last_left = time.monotonic()
         if self.listener is None:
             self.ending = self.ending or "eof"
+        elif client is self.maker:
+            self.end("shutdown", "who made the sandbox left before it was set up")
 
     def protocol_broken(self, client, message):
         """One client's fault ends that client; an attached agent has no other."""

@@ -167,7 +167,7 @@ class Client:
         if op in FILES:
             stream.respond(FILES[op](request))
         elif op == "hello":
-            stream.respond(agent.hello(request))
+            stream.respond(agent.hello(request, self))
             self.greeted = True
         elif op == "kill":
             self.kill(stream, request)
@@ -182,6 +182,9 @@ class Client:
             stream.respond(agent.code())
         elif op == "extend":
             agent.extend(seconds_field(request, "ttlMs"))
+            stream.respond({})
+        elif op == "ready":
+            agent.ready(self)
             stream.respond({})
         elif op == "shutdown":
             stream.respond({})

@@ -51,12 +51,17 @@ def descendants(spared=frozenset()):
 
 
 def signal_each(number, find):
-    """Sends a signal once to each process that `find` gives, also to those that appear meanwhile."""
+    """Sends a signal once to each process that `find` gives, also to those that appear meanwhile.
+
+    Parents come first, so that none of them sees its children stop; so to go on they come last.
+    """
     done = set()
     for _ in range(ROUNDS):
         fresh = [entry.pid for entry in find() if entry.pid not in done]
         if not fresh:
             break
+        if number == signal.SIGCONT:
+            fresh.reverse()
         for pid in fresh:
             try:
                 os.kill(pid, number)

@@ -1,0 +1,44 @@
+import { type GuestProgram, guestSource } from "./guest-source.js";
+import type { PlainPlace } from "./plain-place.js";
+
+const maxStderrBytes = 64 * 1024;
+
+/** What a program of ours said. */
+export interface GuestAnswer {
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/** Runs a program of ours inside, to its end. @throws SandboxError `SANDBOX_LOST` when it could not answer */
+export async function runGuest(
+  place: PlainPlace,
+  program: GuestProgram,
+  args: readonly string[],
+  stdin?: Uint8Array,
+): Promise<GuestAnswer> {
+  const command = ["sh", "-c", await guestSource(program), "sh", ...args];
+  const exec = await place.start(command, {
+    env: [],
+    stdin: stdin !== undefined,
+    isUrgent: program === "kill",
+  });
+  const stdout: Uint8Array[] = [];
+  let stderr = Buffer.alloc(0);
+  exec.listen({
+    stdout: (bytes) => stdout.push(bytes),
+    stderr: (bytes) => {
+      stderr = Buffer.concat([stderr, bytes]).subarray(-maxStderrBytes);
+    },
+    wanted: () => true,
+  });
+  if (stdin) {
+    // One that has failed does not take it all, and says why.
+    if (stdin.length > 0) await Promise.race([exec.write(stdin), exec.closed]);
+    exec.end();
+  }
+  await exec.closed;
+  const said = { stdout: Buffer.concat(stdout), stderr: stderr.toString("utf8") };
+  const { complete, failure } = await exec.ending();
+  if (!complete || (said.stdout.length === 0 && said.stderr === "")) throw failure ?? place.lost();
+  return said;
+}

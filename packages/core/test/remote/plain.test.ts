@@ -1,0 +1,80 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type RemoteSession, remoteSession } from "../../src/remote/remote-session.js";
+import { Sandbox } from "../../src/sandbox.js";
+import type { Faults, LocalTerminalOptions } from "./local-terminal.js";
+import { LocalBox } from "./remote-box.js";
+
+const sessions: RemoteSession[] = [];
+/** A PATH with everything but interpreters. */
+let path = "";
+
+beforeAll(async () => {
+  path = await mkdtemp(join(tmpdir(), "sandkit-plain-"));
+  for (const name of await readdir("/usr/bin")) {
+    if (!/^(?:python|node|perl)/.test(name)) await symlink(`/usr/bin/${name}`, join(path, name));
+  }
+});
+afterAll(() => rm(path, { recursive: true }));
+afterEach(async () => {
+  await Promise.all(sessions.splice(0).map((session) => session.destroy()));
+});
+
+async function open(options: LocalTerminalOptions = {}, more: Partial<Parameters<typeof remoteSession>[1]> = {}) {
+  const box = new LocalBox({ env: { PATH: path }, ...options });
+  const session = await remoteSession(box, { origin: "created", ...more });
+  sessions.push(session);
+  return { box, session, sandbox: new Sandbox(session) };
+}
+
+describe("a box without Python", () => {
+  it("runs commands, keeps files, and declares what it cannot", async () => {
+    const { sandbox, box } = await open();
+    const result = await sandbox.exec("echo out; echo err >&2; exit 3");
+    expect(result).toMatchObject({ exitCode: 3, stdout: { text: "out\n" }, stderr: { text: "err\n" } });
+    expect(
+      await sandbox.exec('cat; echo $ODD "$A"', { stdin: "given\n", env: { ODD: "it's", A: "b\nc" } }),
+    ).toMatchObject({
+      stdout: { text: "given\nit's b\nc\n" },
+    });
+    await sandbox.files.write("a/b.txt", "hello");
+    expect(await sandbox.files.readText("a/b.txt")).toBe("hello");
+    expect(sandbox.capabilities.features).toMatchObject({ "exec.killTree": "emulated", "kernel.bash": false });
+    // They are used again.
+    expect(box.terminals.length).toBeLessThanOrEqual(4);
+  });
+
+  it("loses and doubles nothing though connections drop, cut and stall, in both directions", async () => {
+    let turn = 0;
+    const faults: Faults = {};
+    const { sandbox, box } = await open({ faults });
+    Object.assign(faults, {
+      pieceBytes: 1_021,
+      dropAfterBytes: () => 210_000 + 7_919 * (turn++ % 7),
+      failSend: () => (["after", "before", undefined, undefined, undefined, undefined] as const)[turn++ % 6],
+    });
+    const content = randomBytes(600_000);
+    const command = "tee /dev/stderr";
+    const { stdout, stderr } = await sandbox.exec(command, { stdin: content, maxOutputBytes: 10_000_000 });
+    for (const { bytes } of [stdout, stderr]) expect(digest(bytes)).toBe(digest(content));
+    expect(box.terminals.some(({ connects }) => connects > 3)).toBe(true);
+  }, 60_000);
+
+  it("holds a program up that nobody reads", async () => {
+    const { session, sandbox } = await open();
+    const script = "i=0; while [ $i -lt 40 ]; do head -c 65536 /dev/zero; i=$((i+1)); echo $i >count; done";
+    const process = await session.spawn(["sh", "-c", script], { stdin: false });
+    await sleep(1_500);
+    expect(Number(await sandbox.files.readText("count"))).toBeLessThan(20);
+    await process.kill("SIGKILL");
+    await process.gone;
+  });
+});
+
+function digest(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

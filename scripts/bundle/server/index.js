@@ -1,0 +1,3 @@
+import { runMcp } from "@sandkit/mcp-server";
+
+process.exit(await runMcp(process.argv.slice(2)));
