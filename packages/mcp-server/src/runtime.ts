@@ -127,6 +127,7 @@ export class Runtime {
     const reason = new SandboxError("UNAVAILABLE", "the server is shutting down, and ended this run", {
       retryable: false,
     });
+    this.approvals.close();
     for (const runs of this.#runs.values()) for (const run of runs.list()) run.cancel(reason);
     for (const changes of this.#changes.values()) changes[Symbol.dispose]();
     await Promise.all([...this.#sandboxes.values()].map((sandboxes) => sandboxes.close()));

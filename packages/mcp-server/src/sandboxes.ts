@@ -211,12 +211,12 @@ export class Sandboxes {
   }
 
   /** For all who ask meanwhile: one that gives up does not take it from the others. */
-  async #join(handle: string, id: string): Promise<HeldSandbox | undefined> {
+  async #join(handle: string, id: string, origin: HeldSandbox["origin"] = "named"): Promise<HeldSandbox | undefined> {
     try {
       const joined = await this.#shared.join(id, this.#closing.signal);
       if (joined === undefined) return undefined;
       const { sandbox, home } = joined;
-      const held = new HeldSandbox({ handle, sandbox, origin: "named", home, joined: true, idleMs: undefined });
+      const held = new HeldSandbox({ handle, sandbox, origin, home, joined: true, idleMs: undefined });
       this.#held.set(handle, held);
       return held;
     } finally {
@@ -354,7 +354,7 @@ export class Sandboxes {
     return true;
   }
 
-  /** What others can reach too may only be out of reach from here: the next call looks for it. */
+  /** What others can reach too may only have lost its way to here, and is found again. */
   async #lose(held: HeldSandbox): Promise<void> {
     if (!this.#shared.isOn && !held.joined) {
       await this.#end(held, "its host or engine ended it");
@@ -363,6 +363,14 @@ export class Sandboxes {
     held.stopClock();
     this.#held.delete(held.handle);
     if (held.origin === "default") this.#default = undefined;
+    try {
+      const again = await this.#join(held.handle, held.sandbox.ref.id, held.origin);
+      if (again === undefined) this.#ended.add(held, "its host, or another program, ended it");
+      else if (held.origin === "default") this.#default ??= Promise.resolve(again);
+    } catch (error) {
+      // Out of reach is not gone: the next call with its handle looks again.
+      report(`sandbox ${held.sandbox.ref.id} cannot be reached`, error);
+    }
   }
 
   async #end(held: HeldSandbox, reason: string): Promise<void> {

@@ -56,9 +56,15 @@ export interface PendingCall {
 export class Approvals {
   readonly #config: Config;
   readonly #used = new Set<string>();
+  readonly #closing = new AbortController();
 
   constructor(config: Config) {
     this.#config = config;
+  }
+
+  /** Stops waiting for people: what they were asked about is denied. */
+  close(): void {
+    this.#closing.abort(new Error("the server is shutting down"));
   }
 
   /** @throws SandboxError when the call cannot be shown, or what came back belongs to another call */
@@ -78,7 +84,10 @@ export class Approvals {
     const timeout = this.#config.approvalSeconds * 1000;
     try {
       const params = { mode: "form" as const, message, requestedSchema };
-      return outcome(tool, await context.mcpReq.elicitInput(params, { signal, timeout }));
+      return outcome(
+        tool,
+        await context.mcpReq.elicitInput(params, { signal: AbortSignal.any([signal, this.#closing.signal]), timeout }),
+      );
     } catch (cause) {
       signal.throwIfAborted();
       const detail = cause instanceof Error ? cause.message : String(cause);

@@ -10,7 +10,11 @@ export const createSandbox = defineTool({
       template: z.string().min(1).optional(),
       ...packageNames(context, "Python packages to have from the beginning"),
     }),
-  annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: false, openWorldHint: openWorld }),
+  annotations: ({ openWorld, fetchesPackages }) => ({
+    readOnlyHint: false,
+    destructiveHint: false,
+    openWorldHint: openWorld || fetchesPackages,
+  }),
   act: () => ({ act: "make a sandbox", changes: true }),
   async run(input, call) {
     const { handle, sandbox } = await call.sandboxes.create({

@@ -44,6 +44,8 @@ export interface ToolDefinition<Schema extends z.ZodObject> {
   annotations(surface: Surface): ToolAnnotations;
   /** Other spellings that are understood but not advertised. */
   prepare?(input: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  /** What the schema cannot tell of arguments that do not fit. @throws SandboxError */
+  check?(input: z.output<Schema>, context: ToolContext): void;
   /** What a call is about to do, for whoever is asked about it and for the audit log. */
   act(input: z.output<Schema>, context: ToolContext): Act;
   run(input: z.output<Schema>, call: ToolCall): Promise<CallToolResult>;
@@ -95,6 +97,7 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
       const schema = schemaFor(context);
       const parsed = await schema.safeParseAsync(definition.prepare?.(input ?? {}) ?? input ?? {});
       if (parsed.success) {
+        definition.check?.(parsed.data, context);
         const act = definition.act(parsed.data, context);
         return {
           act,
