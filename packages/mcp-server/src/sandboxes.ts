@@ -6,6 +6,7 @@ import {
   type SandboxInfo,
   unlessAborted,
 } from "@sandkit/core";
+import { checkInterpreters } from "./check-interpreters.js";
 import type { Config } from "./config.js";
 import { EndedSandboxes } from "./ended-sandboxes.js";
 import { HeldSandbox } from "./held-sandbox.js";
@@ -64,7 +65,7 @@ export interface Listed {
 export class Sandboxes {
   readonly #options: SandboxesOptions;
   readonly #held = new Map<string, HeldSandbox>();
-  readonly #ended = new EndedSandboxes();
+  readonly #ended: EndedSandboxes;
   readonly #closing = new AbortController();
   readonly #creating = new Set<Promise<HeldSandbox>>();
   readonly #shared: SharedSandboxes;
@@ -74,6 +75,7 @@ export class Sandboxes {
 
   constructor(options: SandboxesOptions) {
     this.#options = options;
+    this.#ended = new EndedSandboxes(options);
     const { config, implicit, idleMs } = options;
     const isKept = implicit === "default" && config.idleSeconds === undefined;
     this.#shared = new SharedSandboxes({ ...options, idleMs: isKept ? undefined : idleMs });
@@ -120,7 +122,7 @@ export class Sandboxes {
     const asked = [...this.#held.values()].map(async (held) => {
       const info = known.get(held.handle) ?? (await held.info());
       known.delete(held.handle);
-      if (info === undefined) await this.#end(held, this.#guess(held));
+      if (info === undefined) await this.#end(held, this.#ended.guess(held));
       return info === undefined ? [] : [{ handle: held.handle, isDefault: held.origin === "default", info }];
     });
     const here = (await Promise.all(asked)).flat();
@@ -129,7 +131,8 @@ export class Sandboxes {
 
   /** @throws SandboxError `NOT_FOUND` for a handle that was never given out. False when it was gone already. */
   async destroy(handle: string): Promise<boolean> {
-    const held = await this.#living(handle);
+    // One that is held is not asked first: it may be frozen.
+    const held = this.#held.get(handle) ?? (await this.#living(handle));
     if (held === undefined) return false;
     this.#forget(held, "it was destroyed");
     try {
@@ -157,7 +160,7 @@ export class Sandboxes {
     // Told once: by the first call that runs in the next default sandbox.
     const notice = held.origin === "default" ? this.#ended.takeNotice() : undefined;
     if (notice !== undefined) making.onNotice?.(notice);
-    if (making.interpreter) this.#checkInterpreters(held, making);
+    if (making.interpreter) checkInterpreters(held, this.#shared.replica, making.onNotice);
     try {
       return {
         result: await held.hold((sandbox) => action(sandbox, held.handle)),
@@ -166,7 +169,7 @@ export class Sandboxes {
       };
     } catch (error) {
       const code = error instanceof SandboxError ? error.code : undefined;
-      if (code === "EXPIRED" || code === "NOT_FOUND") await this.#end(held, this.#guess(held));
+      if (code === "EXPIRED" || code === "NOT_FOUND") await this.#end(held, this.#ended.guess(held));
       if (code === "SANDBOX_LOST") await this.#lose(held);
       throw error;
     }
@@ -188,22 +191,14 @@ export class Sandboxes {
   async #find(handle: string, signal: AbortSignal | undefined): Promise<HeldSandbox> {
     const held = await this.#living(handle, signal);
     if (held !== undefined) return held;
-    const { implicit, idleMs } = this.#options;
-    const unknown = this.#shared.isOn
-      ? `it was not used for ${idleMs / 1000} s, was destroyed, or its host was restarted`
-      : "the server was restarted, and its sandboxes ended with it";
-    const other = implicit === "default" ? "leave sandbox_id out to use the default sandbox, or " : "";
-    throw new SandboxError(
-      "EXPIRED",
-      `sandbox ${handle} is gone (${this.#ended.reason(handle) ?? unknown}), with its files and variables: ${other}make one with create_sandbox and set it up again`,
-    );
+    throw this.#ended.expired(handle);
   }
 
   /** The sandbox of a handle, here or where its backend has it; undefined when it is gone. */
   async #living(handle: string, signal?: AbortSignal): Promise<HeldSandbox | undefined> {
     const held = this.#held.get(handle);
     if (held !== undefined) return (await this.#checkAlive(held)) ? held : undefined;
-    const id = this.#ended.idOf(this.#options.principal, handle);
+    const id = this.#ended.idOf(handle);
     if (this.#ended.reason(handle) !== undefined) return undefined;
     const joining = this.#joining.get(handle) ?? this.#join(handle, id);
     this.#joining.set(handle, joining);
@@ -224,29 +219,6 @@ export class Sandboxes {
     }
   }
 
-  /** Variables live in one server: another must not make new ones unseen. */
-  #checkInterpreters(held: HeldSandbox, making: Making): void {
-    const { replica } = this.#shared;
-    if (held.home !== undefined && held.home !== replica) {
-      throw new SandboxError(
-        "UNAVAILABLE",
-        `the interpreters of sandbox ${held.handle}, with their variables, belong to the server "${held.home}", and this is "${replica}": call again until "${held.home}" answers, work with exec and files here, or make another with create_sandbox`,
-        { retryable: true },
-      );
-    }
-    if (!held.stateUntold) return;
-    held.stateUntold = false;
-    making.onNotice?.("Note: the server was restarted. Variables of before are lost; files are kept.");
-  }
-
-  /** Why a sandbox that ended unseen did so, as far as can be told from here. */
-  #guess(held: HeldSandbox): string {
-    const { idleMs } = this.#options;
-    if (!this.#shared.isOn || held.origin === "default") return "it ended by itself";
-    if (held.unusedMs >= idleMs) return `it was not used for ${idleMs / 1000} s`;
-    return "another server or program destroyed it, or its host ended it";
-  }
-
   async #findDefault(making: Making): Promise<HeldSandbox> {
     if (this.#default !== undefined) await this.#checkAlive(await unlessAborted(this.#default, making.signal));
     this.#default ??= this.#createDefault(making);
@@ -264,7 +236,7 @@ export class Sandboxes {
 
   async #checkAlive(held: HeldSandbox): Promise<boolean> {
     const alive = await held.isAlive();
-    if (!alive) await this.#end(held, this.#guess(held));
+    if (!alive) await this.#end(held, this.#ended.guess(held));
     return alive;
   }
 

@@ -90,7 +90,15 @@ async function callTool(runtime: Runtime, asked: Asked): Promise<CallToolResult 
     const prepared = await tool.prepare(params.arguments, call);
     const { act, question } = prepared;
     const modern = protocolVersion !== undefined && protocolVersion >= "2026";
-    const pending = { ...asked, tool: tool.name, input: params.arguments, changes: act.changes, question, modern };
+    const pending = {
+      ...asked,
+      tool: tool.name,
+      input: params.arguments,
+      changes: act.changes,
+      question,
+      modern,
+      onAsk: () => progress.say("waiting for the approval of the user"),
+    };
     const decision = await runtime.approvals.decide(pending);
     if ("ask" in decision) return decision.ask;
     const work = async () => {

@@ -50,6 +50,8 @@ export interface PendingCall {
   readonly context: ServerContext;
   /** Of the protocols of 2026 on, where a question is an answer and the call comes again with what was said. */
   readonly modern: boolean;
+  /** Told before a person is waited for. */
+  readonly onAsk: () => void;
 }
 
 /** Asks the person behind a client before calls that the config names. Nothing has begun while they think. */
@@ -79,9 +81,10 @@ export class Approvals {
   }
 
   /** The protocols of 2025: a request of the server's own, while the call waits. */
-  async #askNow({ context, tool }: PendingCall, message: string): Promise<Decision> {
+  async #askNow({ context, tool, onAsk }: PendingCall, message: string): Promise<Decision> {
     const { signal } = context.mcpReq;
     const timeout = this.#config.approvalSeconds * 1000;
+    onAsk();
     try {
       const params = { mode: "form" as const, message, requestedSchema };
       return outcome(

@@ -52,7 +52,7 @@ export interface ToolDefinition<Schema extends z.ZodObject> {
 }
 
 /** A call whose arguments fit. */
-export interface PreparedCall {
+interface PreparedCall {
   readonly act: Act;
   /** The call as a person is shown it. @throws SandboxError `TOO_LARGE` when it is too long to be judged */
   readonly question: () => string;
