@@ -16,20 +16,22 @@ class SpreadSuites extends BaseSequencer {
 }
 
 /**
- * The whole suite once more over plain processes, where the same agent and the same clouds run it over containers: left
- * out where `npm test` has an engine, unless `SANDKIT_TEST_ALL=1` asks for it.
+ * Left out where `npm test` has an engine, unless `SANDKIT_TEST_ALL=1` asks for it: the whole suite once more over plain
+ * processes, where the same agent and the same clouds run it over containers; and the suite against seeded defects,
+ * which tells of the suite and not of a provider.
  */
-const shownInContainers = [
+const onlyWithAll = [
   "packages/core/test/remote/conformance.test.ts",
-  "packages/provider-local/test/agent-{node,python}.test.ts",
+  "packages/provider-local/test/{agent-node,agent-python,mutants}.test.ts",
   "packages/provider-{e2b,daytona}/test/conformance.test.ts",
+  "packages/provider-wasm/test/mutants.test.ts",
 ];
-const hasContainers = process.env.SANDKIT_TEST_ENGINE === "1" && process.env.SANDKIT_TEST_ALL !== "1";
+const leavesOut = process.env.SANDKIT_TEST_ENGINE === "1" && process.env.SANDKIT_TEST_ALL !== "1";
 
 export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "examples/test/**/*.test.ts"],
-    exclude: [...configDefaults.exclude, ...(hasContainers ? shownInContainers : [])],
+    exclude: [...configDefaults.exclude, ...(leavesOut ? onlyWithAll : [])],
     // Built packages are run by Node itself, as their users run them; vite would read every module of theirs first.
     server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
     testTimeout: 30_000,

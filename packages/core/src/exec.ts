@@ -27,6 +27,7 @@ export interface ExecResult {
   readonly stderr: Captured;
   /** True when stderr is part of stdout. */
   readonly stderrMerged: boolean;
+  /** From when the provider was asked to start it until its end, in milliseconds; a wait for a free place counts. */
   readonly durationMs: number;
   readonly usage?: ResourceUsage | undefined;
   /** This result if `ok`. @throws SandboxError `COMMAND_FAILED` carrying this result */

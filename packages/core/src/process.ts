@@ -41,7 +41,7 @@ export class Process implements AsyncDisposable {
   readonly #options: SpawnProcessOptions;
   readonly #owner: ProcessOwner;
   readonly #startedAt = new Date();
-  readonly #startedMs = performance.now();
+  readonly #startedMs: number;
   readonly #captures: { readonly stdout: OutputCapture; readonly stderr: OutputCapture };
   readonly #streams: { readonly stdout: OutputStream; readonly stderr: OutputStream };
   readonly #deadline: Deadline;
@@ -57,9 +57,10 @@ export class Process implements AsyncDisposable {
     process: ProviderProcess,
     command: readonly string[] | string,
     options: SpawnProcessOptions,
-    owner: ProcessOwner,
+    { startedMs, ...owner }: ProcessOwner & { readonly startedMs: number },
   ) {
     this.id = process.id;
+    this.#startedMs = startedMs;
     this.pid = process.pid;
     this.#process = process;
     this.#command = command;

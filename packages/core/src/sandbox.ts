@@ -215,17 +215,17 @@ export class Sandbox implements AsyncDisposable {
     const asked = typeof command === "string" ? { code: command } : { code: command.join(" "), argv };
     const given = { ...(cwd !== undefined && { cwd }), ...(env && { env }), ...(user !== undefined && { user }) };
     await unlessAborted(this.#askApproval({ kind: "exec", ...asked, ...given }), signal);
-    return this.#adopt(
-      await this.#session.spawn(argv, { cwd, env, stdin, mergeStderr, user, pty, signal }),
-      command,
-      options,
-    );
+    // Where it runs it may be over before the answer to the start is here.
+    const startedMs = performance.now();
+    const started = await this.#session.spawn(argv, { cwd, env, stdin, mergeStderr, user, pty, signal });
+    return this.#adopt(started, command, options, startedMs);
   }
 
-  #adopt(found: ProviderProcess, command: Command, options: SpawnProcessOptions): Process {
+  #adopt(found: ProviderProcess, command: Command, options: SpawnProcessOptions, startedMs?: number): Process {
     const process = new Process(found, command, options, {
       provider: this.ref.provider,
       abandon: this.#abandon,
+      startedMs: startedMs ?? performance.now(),
     });
     this.#processes.add(process);
     return process;

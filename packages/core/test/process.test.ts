@@ -30,6 +30,7 @@ function providerProcess() {
 }
 
 const owner = () => ({
+  startedMs: performance.now(),
   provider: "test",
   abandon: vi.fn(async (why: string) => {
     throw new SandboxError("SANDBOX_LOST", why);

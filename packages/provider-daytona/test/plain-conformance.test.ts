@@ -6,7 +6,15 @@ import { emulated } from "./emulated.js";
 import { containerSkips } from "./skips.js";
 
 /** The relay's own part; the rest of plain mode is shown by provider-docker, and here with SANDKIT_TEST_ALL=1. */
-const groups = ["exec", "stdin.bytes", "stdin.unread", "output.binary", "kill.timeout", "files.range"];
+const groups = [
+  "exec.argv",
+  "exec.exit-code",
+  "exec.env",
+  "stdin.bytes",
+  "output.binary",
+  "kill.timeout",
+  "files.range",
+];
 /** What they time is as long as the relay's own work, on a machine with other work: 32 and 96 MB, and parts of a second. */
 const timed = ["output.back-pressure.listener", "output.limit.memory", "exec.result.duration"];
 
