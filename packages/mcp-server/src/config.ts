@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { approvalPolicy } from "./approval/policy.js";
+import { auditSettings } from "./audit/audit-settings.js";
 import { httpSettings } from "./http/http-settings.js";
 
 const name = z.string().min(1, "must not be empty");
@@ -79,8 +81,40 @@ export const configSchema = z.strictObject({
   maxSandboxes: z.int().positive().meta({ description: "Living sandboxes of one user." }).default(8),
   idleSeconds: seconds
     .max(2_000_000)
-    .meta({ description: "A sandbox unused for this long ends; default: 300 over HTTP, never over stdio." })
+    .meta({ description: "A sandbox unused for this long ends; default 1800, and never for the default one of stdio." })
     .optional(),
+  detached: z
+    .boolean()
+    .meta({
+      description:
+        "Sandboxes outlive the server: it goes on with them after a restart, as do others with the same secret. Needs a provider with lifetime.detached.",
+    })
+    .default(false),
+  replica: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,47}$/, "must be of a-z, 0-9 and -")
+    .meta({
+      description:
+        "With detached, the name of this server among others, the same after a restart; default: host and port.",
+    })
+    .optional(),
+  secret: z
+    .string()
+    .min(16, "must have at least 16 characters")
+    .meta({ description: "Signs the ids of sandboxes, the same at all servers that share them; or SANDKIT_SECRET." })
+    .optional(),
+  approval: approvalPolicy
+    .meta({
+      description:
+        "Before which calls a person is asked: never, always, on-write (calls that do more than look), or names of tools with *.",
+    })
+    .default("never"),
+  approvalDefault: z
+    .enum(["deny", "allow"])
+    .meta({ description: "What becomes of such a call where the client cannot ask a person." })
+    .default("deny"),
+  approvalSeconds: seconds.max(86_400).meta({ description: "How long an answer is waited for." }).default(600),
+  audit: auditSettings.meta({ description: "A record of all calls; what ran is in it as a hash alone." }).optional(),
   http: httpSettings.prefault({}).meta({ description: "For the HTTP server alone." }),
 });
 

@@ -12,7 +12,11 @@ export interface HeldSandboxOptions {
   readonly origin: "default" | "fresh" | "named";
   /** Unused for this long it is idle, in milliseconds; undefined: never. */
   readonly idleMs: number | undefined;
-  readonly onIdle: () => void;
+  readonly onIdle?: (() => void) | undefined;
+  /** The replica where its interpreters are; undefined: wherever it is used. */
+  readonly home?: string | undefined;
+  /** True when another process made it, or this server before it was started again. */
+  readonly joined?: boolean | undefined;
 }
 
 /** A living sandbox, and the clock of its use. */
@@ -20,17 +24,24 @@ export class HeldSandbox {
   readonly handle: string;
   readonly sandbox: Sandbox;
   readonly origin: HeldSandboxOptions["origin"];
+  readonly home: string | undefined;
+  readonly joined: boolean;
+  /** True until a cell has run whose caller may believe in variables of before. */
+  stateUntold: boolean;
   readonly #idleMs: number | undefined;
-  readonly #onIdle: () => void;
+  readonly #onIdle: (() => void) | undefined;
   #users = 0;
   #usedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  constructor({ handle, sandbox, origin, idleMs, onIdle }: HeldSandboxOptions) {
+  constructor({ handle, sandbox, origin, idleMs, onIdle, home, joined = false }: HeldSandboxOptions) {
     this.handle = handle;
     this.sandbox = sandbox;
     this.origin = origin;
+    this.home = home;
+    this.joined = joined;
+    this.stateUntold = joined && home !== undefined;
     this.#idleMs = idleMs;
     this.#onIdle = onIdle;
     this.#startClock();
@@ -47,6 +58,16 @@ export class HeldSandbox {
       this.#usedAt = performance.now();
       this.#startClock();
     }
+  }
+
+  /** True for one that no server made. */
+  get isGranted(): boolean {
+    return this.joined && this.home === undefined;
+  }
+
+  /** Since it was last used, in milliseconds. */
+  get unusedMs(): number {
+    return this.#users > 0 ? 0 : performance.now() - this.#usedAt;
   }
 
   /** False when the backend says that it is gone; one that was used just now is not asked about. */
@@ -72,7 +93,7 @@ export class HeldSandbox {
   }
 
   #startClock(): void {
-    if (this.#idleMs === undefined || this.#users > 0 || this.#stopped) return;
+    if (this.#idleMs === undefined || this.#onIdle === undefined || this.#users > 0 || this.#stopped) return;
     this.#timer = setTimeout(this.#onIdle, this.#idleMs);
     this.#timer.unref();
   }

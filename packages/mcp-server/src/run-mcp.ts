@@ -1,14 +1,17 @@
 import { parseArgs } from "node:util";
 import type { Config } from "./config.js";
+import { grantSandbox } from "./grant.js";
 import { ConfigError, loadConfig } from "./load-config.js";
 import { levelOf, log, logLevels, setLogLevel } from "./observability/log.js";
 import { serveStdio } from "./stdio.js";
 import { version } from "./version.js";
 
-const help = `Usage: sandkit-mcp [stdio|http] [options]
+const help = `Usage: sandkit-mcp [stdio|http|grant ID] [options]
 
   sandkit-mcp                        serve one client over stdin and stdout
   sandkit-mcp http --port 3333       serve over HTTP on this machine, with a token
+  sandkit-mcp grant ID --principal NAME
+                                     print the sandbox_id by which NAME works in a detached sandbox of another program
 
 Options
   --config FILE      config file; default: SANDKIT_CONFIG, then sandkit/config.json in the user's config folder
@@ -17,11 +20,12 @@ Options
   --host HOST        http: address to bind, default 127.0.0.1; another needs SANDKIT_TOKEN
   --port N           http: default 3333; 0: any that is free
   --allow-host NAME  http: a further name by which clients reach the server; may be repeated
+  --principal NAME   grant: the name of a token, or stdio
   --help, --version
 
 Environment
   SANDKIT_TOKEN    http: the token, or several, separated by commas, one for each user (name:token)
-  SANDKIT_SECRET   http: signs ids of sandboxes; default: made from the tokens
+  SANDKIT_SECRET   signs ids of sandboxes; default: of the config; http: made from the tokens; stdio: a new one
   LOG_LEVEL        debug, info, warn, error or silent: what is told on stderr; default: http info, stdio warn
 
 Exit codes: 0 ended in order, 1 failed, 2 wrong usage or config.
@@ -39,14 +43,15 @@ export async function runMcp(argv: readonly string[], env: NodeJS.ProcessEnv = p
   // Whoever read what is told has gone; clients are served all the same.
   process.stderr.on("error", () => undefined);
   try {
-    const { values, transport } = parse(argv);
+    const { values, transport, rest } = parse(argv);
     if (values.help) return print(help);
     if (values.version) return print(`${version}\n`);
     setLogLevel(logLevelOf(env.LOG_LEVEL, transport));
     const { config: loaded, path } = await loadConfig({ configPath: values.config, provider: values.provider, env });
     const config = withPackages(loaded, values.deps);
+    if (transport === "grant") return print(`${grantIn(config, rest, values.principal, env)}\n`);
     if (transport === "stdio") {
-      await serveStdio({ config, configPath: path });
+      await serveStdio({ config, configPath: path, secret: env.SANDKIT_SECRET || undefined });
       return 0;
     }
     // Loaded here: a client over stdio should not wait for it.
@@ -87,21 +92,35 @@ function parse(argv: readonly string[]) {
         host: { type: "string" },
         port: { type: "string" },
         "allow-host": { type: "string", multiple: true },
+        principal: { type: "string" },
         help: { type: "boolean", short: "h" },
         version: { type: "boolean" },
       },
     });
     const [transport = "stdio", ...rest] = positionals;
-    if ((transport !== "stdio" && transport !== "http") || rest.length > 0) {
-      throw new UsageError(`"${positionals.join(" ")}": say stdio or http`);
+    const isKnown = transport === "stdio" || transport === "http" || transport === "grant";
+    if (!isKnown || rest.length !== (transport === "grant" ? 1 : 0)) {
+      throw new UsageError(`"${positionals.join(" ")}": say stdio or http, or grant with the ID of a sandbox`);
     }
     const forHttp = [values.host, values.port, values["allow-host"]].some((value) => value !== undefined);
-    if (transport === "stdio" && forHttp) throw new UsageError("--host, --port and --allow-host go with http");
-    return { values, transport } as const;
+    if ((values.principal !== undefined) !== (transport === "grant")) {
+      throw new UsageError("grant needs --principal, and nothing else takes it");
+    }
+    if (transport !== "http" && forHttp) throw new UsageError("--host, --port and --allow-host go with http");
+    return { values, transport, rest } as const;
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** The id under which a user of the server works in a sandbox that another program made. */
+function grantIn(config: Config, [id = ""]: readonly string[], principal = "", env: NodeJS.ProcessEnv): string {
+  const secret = env.SANDKIT_SECRET || config.secret;
+  if (secret === undefined) {
+    throw new ConfigError("grant needs the secret of the server: set SANDKIT_SECRET, or secret in the config");
+  }
+  return grantSandbox({ provider: config.provider, id }, { principal, secret });
 }
 
 /** Beside those of the config. */
@@ -112,7 +131,7 @@ function withPackages(config: Config, deps: readonly string[] = []): Config {
   return { ...config, defaults: { ...config.defaults, packages: [...(config.defaults.packages ?? []), ...packages] } };
 }
 
-function logLevelOf(name: string | undefined, transport: "stdio" | "http") {
+function logLevelOf(name: string | undefined, transport: "stdio" | "http" | "grant") {
   // A client over stdio keeps what is told as its own log of errors.
   if (!name) return transport === "http" ? "info" : "warn";
   const level = levelOf(name);

@@ -1,4 +1,7 @@
 import { SandboxError } from "@sandkit/core";
+import { Approvals } from "./approval/approvals.js";
+import { AuditLog } from "./audit/audit-log.js";
+import { Auditor } from "./audit/auditor.js";
 import type { Config } from "./config.js";
 import { Observer } from "./observability/observer.js";
 import type { Principal } from "./principal.js";
@@ -10,10 +13,15 @@ import { Runs } from "./runs/runs.js";
 import { Sandboxes } from "./sandboxes.js";
 import { type Surface, surfaceOf } from "./surface.js";
 
+/** Where the config says nothing. */
+const usualIdleSeconds = 1_800;
+
 export interface RuntimeOptions {
   readonly config: Config;
   /** The file of the config: provider packages installed beside it are found. */
   readonly configPath?: string | undefined;
+  /** The name of this server, where the config gives none. */
+  readonly replica?: string | undefined;
   /** What a call without an id gets. */
   readonly implicit: "default" | "fresh";
 }
@@ -22,13 +30,17 @@ export interface RuntimeOptions {
 export class Runtime {
   readonly config: Config;
   readonly #provider: ProviderSource;
+  readonly #replica: string;
   readonly implicit: "default" | "fresh";
-  /** When an unused sandbox ends, in seconds; undefined: never. */
-  readonly idleSeconds: number | undefined;
+  /** When an unused sandbox ends, in seconds; the default one of stdio only where the config says so. */
+  readonly idleSeconds: number;
   readonly observer = new Observer({
     sandboxes: () => sumOf(this.#sandboxes, ({ size }) => size),
     runs: () => sumOf(this.#runs, (runs) => runs.list().filter(({ outcome }) => outcome === undefined).length),
   });
+  readonly approvals: Approvals;
+  /** Undefined where the config names no audit log. */
+  readonly auditor: Auditor | undefined;
   #surface: Surface | undefined;
   #reported: string | undefined;
   readonly #sandboxes = new Map<string, Sandboxes>();
@@ -40,7 +52,10 @@ export class Runtime {
     this.config = options.config;
     this.#provider = new ProviderSource(options.config, options.configPath);
     this.implicit = options.implicit;
-    this.idleSeconds = options.config.idleSeconds ?? (options.implicit === "fresh" ? 300 : undefined);
+    this.approvals = new Approvals(options.config);
+    this.auditor = options.config.audit && new Auditor(new AuditLog(options.config.audit));
+    this.idleSeconds = options.config.idleSeconds ?? usualIdleSeconds;
+    this.#replica = options.config.replica ?? options.replica ?? "server";
   }
 
   sandboxesOf(principal: Principal): Sandboxes {
@@ -52,7 +67,8 @@ export class Runtime {
       principal,
       observer: this.observer,
       implicit: this.implicit,
-      idleMs: this.idleSeconds === undefined ? undefined : this.idleSeconds * 1000,
+      replica: this.#replica,
+      idleMs: this.idleSeconds * 1000,
     });
     this.#sandboxes.set(principal.id, sandboxes);
     return sandboxes;
@@ -61,10 +77,11 @@ export class Runtime {
   runsOf(principal: Principal): Runs {
     const existing = this.#runs.get(principal.id);
     if (existing !== undefined) return existing;
-    const runs = new Runs(this.config);
+    const runs = new Runs(this.config, this.config.detached ? this.#replica : undefined);
     const changes = this.changesOf(principal);
     runs.onNews((run) => publishNews(run, changes));
     runs.onNews((run) => this.observer.run(run));
+    runs.onNews((run) => this.auditor?.run(run));
     this.#runs.set(principal.id, runs);
     return runs;
   }
@@ -110,9 +127,11 @@ export class Runtime {
     const reason = new SandboxError("UNAVAILABLE", "the server is shutting down, and ended this run", {
       retryable: false,
     });
+    this.approvals.close();
     for (const runs of this.#runs.values()) for (const run of runs.list()) run.cancel(reason);
     for (const changes of this.#changes.values()) changes[Symbol.dispose]();
     await Promise.all([...this.#sandboxes.values()].map((sandboxes) => sandboxes.close()));
+    await this.auditor?.close();
   }
 }
 

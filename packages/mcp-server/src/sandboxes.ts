@@ -6,6 +6,7 @@ import {
   type SandboxInfo,
   unlessAborted,
 } from "@sandkit/core";
+import { checkInterpreters } from "./check-interpreters.js";
 import type { Config } from "./config.js";
 import { EndedSandboxes } from "./ended-sandboxes.js";
 import { HeldSandbox } from "./held-sandbox.js";
@@ -14,6 +15,7 @@ import { type Principal, sealHandle } from "./principal.js";
 import type { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
 import { markInstalled } from "./runs/install-missing.js";
+import { SharedSandboxes } from "./shared-sandboxes.js";
 
 /** What a call that used a sandbox gives back. */
 export interface Used<Result> {
@@ -28,6 +30,8 @@ export interface Making {
   readonly template?: string | undefined;
   /** Beside those of the config. */
   readonly packages?: readonly string[] | undefined;
+  /** True for what needs an interpreter that keeps its variables. */
+  readonly interpreter?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((message: string) => void) | undefined;
   /** Told what the model must know before the answer: that earlier state is lost. */
@@ -44,21 +48,37 @@ export interface SandboxesOptions {
   readonly observer: Observer;
   /** What a call without a handle gets: the one default sandbox (stdio) or a fresh one (HTTP). */
   readonly implicit: "default" | "fresh";
-  /** Unused for this long a sandbox ends, in milliseconds; undefined: never. */
-  readonly idleMs: number | undefined;
+  /** The name of this server among those that share its sandboxes. */
+  readonly replica: string;
+  /** Unused for this long a sandbox ends, in milliseconds; the default one only where the config says so. */
+  readonly idleMs: number;
+}
+
+/** A living sandbox, as lists show it. */
+export interface Listed {
+  readonly handle: string;
+  readonly isDefault: boolean;
+  readonly info: SandboxInfo;
 }
 
 /** The sandboxes of one principal: found by handle, ended when idle, counted against the cap. */
 export class Sandboxes {
   readonly #options: SandboxesOptions;
   readonly #held = new Map<string, HeldSandbox>();
-  readonly #ended = new EndedSandboxes();
+  readonly #ended: EndedSandboxes;
   readonly #closing = new AbortController();
   readonly #creating = new Set<Promise<HeldSandbox>>();
+  readonly #shared: SharedSandboxes;
+  /** Of sandboxes that are being found again: two calls find one. */
+  readonly #joining = new Map<string, Promise<HeldSandbox | undefined>>();
   #default: Promise<HeldSandbox> | undefined;
 
   constructor(options: SandboxesOptions) {
     this.#options = options;
+    this.#ended = new EndedSandboxes(options);
+    const { config, implicit, idleMs } = options;
+    const isKept = implicit === "default" && config.idleSeconds === undefined;
+    this.#shared = new SharedSandboxes({ ...options, idleMs: isKept ? undefined : idleMs });
   }
 
   /**
@@ -67,7 +87,7 @@ export class Sandboxes {
    *   `QUOTA` at the cap, and whatever `action` throws
    */
   async use<Result>(handle: string | undefined, making: Making, action: Action<Result>): Promise<Used<Result>> {
-    if (handle !== undefined) return await this.#useHeld(await this.#find(handle), making, action);
+    if (handle !== undefined) return await this.#useHeld(await this.#find(handle, making.signal), making, action);
     if (this.#options.implicit === "fresh") return await this.#useFresh(making, action);
     try {
       return await this.#useHeld(await this.#findDefault(making), making, action);
@@ -94,22 +114,26 @@ export class Sandboxes {
   }
 
   /** The living ones, asked of the backend; those found gone are dropped. */
-  async list(): Promise<{ held: HeldSandbox; info: SandboxInfo }[]> {
+  async list(): Promise<Listed[]> {
+    const { principal } = this.#options;
+    // The backend is asked about all at once where it knows them: a look at each would count as use.
+    const own = this.#shared.isOn ? await this.#shared.living() : [];
+    const known = new Map(own.map((info) => [sealHandle(principal, info.ref.id), info]));
     const asked = [...this.#held.values()].map(async (held) => {
-      const info = await held.info();
-      if (info === undefined) await this.#end(held, "it ended by itself");
-      return info === undefined ? [] : [{ held, info }];
+      const info = known.get(held.handle) ?? (await held.info());
+      known.delete(held.handle);
+      if (info === undefined) await this.#end(held, this.#ended.guess(held));
+      return info === undefined ? [] : [{ handle: held.handle, isDefault: held.origin === "default", info }];
     });
-    return (await Promise.all(asked)).flat();
+    const here = (await Promise.all(asked)).flat();
+    return [...here, ...[...known].map(([handle, info]) => ({ handle, isDefault: false, info }))];
   }
 
   /** @throws SandboxError `NOT_FOUND` for a handle that was never given out. False when it was gone already. */
   async destroy(handle: string): Promise<boolean> {
-    const held = this.#held.get(handle);
-    if (held === undefined) {
-      this.#ended.refuseUnknown(this.#options.principal, handle);
-      return false;
-    }
+    // One that is held is not asked first: it may be frozen.
+    const held = this.#held.get(handle) ?? (await this.#living(handle));
+    if (held === undefined) return false;
     this.#forget(held, "it was destroyed");
     try {
       await held.sandbox.destroy();
@@ -125,13 +149,18 @@ export class Sandboxes {
   async close(): Promise<void> {
     this.#closing.abort(new SandboxError("UNAVAILABLE", "the server is shutting down", { retryable: false }));
     await Promise.allSettled(this.#creating);
-    await Promise.all([...this.#held.values()].map((held) => this.#end(held, "the server was shut down")));
+    const held = [...this.#held.values()];
+    // What others may use, or go on with, is theirs.
+    const own = held.filter((each) => !this.#shared.isOn && !each.joined);
+    for (const each of held) each.stopClock();
+    await Promise.all(own.map((each) => this.#end(each, "the server was shut down")));
   }
 
   async #useHeld<Result>(held: HeldSandbox, making: Making, action: Action<Result>): Promise<Used<Result>> {
     // Told once: by the first call that runs in the next default sandbox.
     const notice = held.origin === "default" ? this.#ended.takeNotice() : undefined;
     if (notice !== undefined) making.onNotice?.(notice);
+    if (making.interpreter) checkInterpreters(held, this.#shared.replica, making.onNotice);
     try {
       return {
         result: await held.hold((sandbox) => action(sandbox, held.handle)),
@@ -140,8 +169,8 @@ export class Sandboxes {
       };
     } catch (error) {
       const code = error instanceof SandboxError ? error.code : undefined;
-      if (code === "EXPIRED" || code === "NOT_FOUND") await this.#end(held, "its lifetime was over");
-      if (code === "SANDBOX_LOST") await this.#end(held, "it was lost");
+      if (code === "EXPIRED" || code === "NOT_FOUND") await this.#end(held, this.#ended.guess(held));
+      if (code === "SANDBOX_LOST") await this.#lose(held);
       throw error;
     }
   }
@@ -159,15 +188,35 @@ export class Sandboxes {
     }
   }
 
-  async #find(handle: string): Promise<HeldSandbox> {
+  async #find(handle: string, signal: AbortSignal | undefined): Promise<HeldSandbox> {
+    const held = await this.#living(handle, signal);
+    if (held !== undefined) return held;
+    throw this.#ended.expired(handle);
+  }
+
+  /** The sandbox of a handle, here or where its backend has it; undefined when it is gone. */
+  async #living(handle: string, signal?: AbortSignal): Promise<HeldSandbox | undefined> {
     const held = this.#held.get(handle);
-    if (held !== undefined && (await this.#checkAlive(held))) return held;
-    this.#ended.refuseUnknown(this.#options.principal, handle);
-    const other = this.#options.implicit === "default" ? "leave sandbox_id out to use the default sandbox, or " : "";
-    throw new SandboxError(
-      "EXPIRED",
-      `sandbox ${handle} is gone (${this.#ended.reason(handle)}), with its files and variables: ${other}make one with create_sandbox and set it up again`,
-    );
+    if (held !== undefined) return (await this.#checkAlive(held)) ? held : undefined;
+    const id = this.#ended.idOf(handle);
+    if (this.#ended.reason(handle) !== undefined) return undefined;
+    const joining = this.#joining.get(handle) ?? this.#join(handle, id);
+    this.#joining.set(handle, joining);
+    return await unlessAborted(joining, signal);
+  }
+
+  /** For all who ask meanwhile: one that gives up does not take it from the others. */
+  async #join(handle: string, id: string, origin: HeldSandbox["origin"] = "named"): Promise<HeldSandbox | undefined> {
+    try {
+      const joined = await this.#shared.join(id, this.#closing.signal);
+      if (joined === undefined) return undefined;
+      const { sandbox, home } = joined;
+      const held = new HeldSandbox({ handle, sandbox, origin, home, joined: true, idleMs: undefined });
+      this.#held.set(handle, held);
+      return held;
+    } finally {
+      this.#joining.delete(handle);
+    }
   }
 
   async #findDefault(making: Making): Promise<HeldSandbox> {
@@ -187,7 +236,7 @@ export class Sandboxes {
 
   async #checkAlive(held: HeldSandbox): Promise<boolean> {
     const alive = await held.isAlive();
-    if (!alive) await this.#end(held, "it ended by itself");
+    if (!alive) await this.#end(held, this.#ended.guess(held));
     return alive;
   }
 
@@ -210,6 +259,7 @@ export class Sandboxes {
     const options: CreateOptions = {
       ...config.defaults,
       ...(packages.length === 0 ? {} : { packages }),
+      ...this.#shared.createOptions(),
       ...(making.template === undefined ? {} : { template: making.template }),
       signal: AbortSignal.any([this.#closing.signal, ...signals]),
       onProgress: making.onProgress,
@@ -217,13 +267,17 @@ export class Sandboxes {
     const sandbox = await observer.makeSandbox(config.provider, options.template, async () =>
       createSandbox(await provider.get(), options),
     );
+    await this.#keepToCap(sandbox);
     markInstalled(sandbox, packages);
+    // Where others may use it, its idleness is the backend's to tell.
+    const isKept = this.#shared.isOn || (origin === "default" && config.idleSeconds === undefined);
     const held: HeldSandbox = new HeldSandbox({
       handle: sealHandle(principal, sandbox.ref.id),
       sandbox,
       origin,
-      idleMs,
-      onIdle: () => void this.#end(held, `it was not used for ${(idleMs ?? 0) / 1000} s`),
+      home: this.#shared.isOn ? this.#shared.replica : undefined,
+      idleMs: isKept ? undefined : idleMs,
+      onIdle: () => void this.#end(held, `it was not used for ${idleMs / 1000} s`),
     });
     this.#held.set(held.handle, held);
     return held;
@@ -232,14 +286,36 @@ export class Sandboxes {
   async #makeRoom(): Promise<void> {
     this.#closing.signal.throwIfAborted();
     const max = this.#options.config.maxSandboxes;
-    if (this.#held.size + this.#creating.size < max) return;
+    // Those that were granted are not the server's.
+    const own = () => [...this.#held.values()].filter((held) => !held.isGranted).length;
+    if (this.#shared.isOn) {
+      if ((await this.#shared.living()).length >= max) throw await this.#noRoom();
+      return;
+    }
+    if (own() + this.#creating.size < max) return;
     await this.list();
     // By now the creation that asks is counted itself.
-    if (this.#held.size + this.#creating.size <= max) return;
-    throw new SandboxError(
+    if (own() + this.#creating.size > max) throw await this.#noRoom();
+  }
+
+  async #noRoom(): Promise<SandboxError> {
+    const living = (await this.list()).map(({ handle }) => handle).join(", ");
+    return new SandboxError(
       "QUOTA",
-      `all ${max} sandboxes of this server are in use (maxSandboxes): end one with destroy_sandbox, or pass the sandbox_id of a living one: ${[...this.#held.keys()].join(", ")}`,
+      `all ${this.#options.config.maxSandboxes} sandboxes of this server are in use (maxSandboxes): end one with destroy_sandbox, or pass the sandbox_id of a living one: ${living}`,
     );
+  }
+
+  /** Several servers may have found room at once: the youngest beyond the cap go. */
+  async #keepToCap(sandbox: Sandbox): Promise<void> {
+    if (!this.#shared.isOn) return;
+    try {
+      const rank = (await this.#shared.living()).findIndex(({ ref }) => ref.id === sandbox.ref.id);
+      if (rank >= this.#options.config.maxSandboxes) throw await this.#noRoom();
+    } catch (error) {
+      await sandbox.destroy();
+      throw error;
+    }
   }
 
   #forget(held: HeldSandbox, reason: string): boolean {
@@ -248,6 +324,25 @@ export class Sandboxes {
     this.#ended.add(held, reason);
     if (held.origin === "default") this.#default = undefined;
     return true;
+  }
+
+  /** What others can reach too may only have lost its way to here, and is found again. */
+  async #lose(held: HeldSandbox): Promise<void> {
+    if (!this.#shared.isOn && !held.joined) {
+      await this.#end(held, "its host or engine ended it");
+      return;
+    }
+    held.stopClock();
+    this.#held.delete(held.handle);
+    if (held.origin === "default") this.#default = undefined;
+    try {
+      const again = await this.#join(held.handle, held.sandbox.ref.id, held.origin);
+      if (again === undefined) this.#ended.add(held, "its host, or another program, ended it");
+      else if (held.origin === "default") this.#default ??= Promise.resolve(again);
+    } catch (error) {
+      // Out of reach is not gone: the next call with its handle looks again.
+      report(`sandbox ${held.sandbox.ref.id} cannot be reached`, error);
+    }
   }
 
   async #end(held: HeldSandbox, reason: string): Promise<void> {

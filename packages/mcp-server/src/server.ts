@@ -1,5 +1,7 @@
 import {
+  type CallToolRequest,
   type CallToolResult,
+  type InputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
   Server,
@@ -12,7 +14,7 @@ import { errorResult } from "./result/error-result.js";
 import { abridged } from "./result/text.js";
 import type { Runtime } from "./runtime.js";
 import type { Surface } from "./surface.js";
-import type { ToolContext } from "./tools/tool.js";
+import type { Tool, ToolCall, ToolContext } from "./tools/tool.js";
 import { toolsFor } from "./tools.js";
 import { version } from "./version.js";
 
@@ -38,11 +40,7 @@ export function createServer(runtime: Runtime, principal: Principal, server = ne
     return { tools: toolsFor(context.surface).map((tool) => tool.describe(context)) };
   });
   server.setRequestHandler("tools/call", async (request, context) => {
-    const protocolVersion = versionOf(server, context);
-    const call = { tool: request.params.name, principal, context, protocolVersion };
-    // Links to files came with the protocol of this date; older clients refuse a result that has one.
-    const links = protocolVersion !== undefined && protocolVersion >= "2025-06-18";
-    return await runtime.observer.call(call, () => callTool(runtime, principal, request.params, context, links));
+    return await callTool(runtime, { principal, server, context, params: request.params });
   });
   serveResources(server, runtime, principal);
   return server;
@@ -56,33 +54,81 @@ function versionOf(server: Server, { http }: ServerContext): string | undefined 
   return server.getNegotiatedProtocolVersion() ?? http?.req?.headers.get("mcp-protocol-version") ?? undefined;
 }
 
-async function callTool(
-  runtime: Runtime,
-  principal: Principal,
-  params: { readonly name: string; readonly arguments?: Record<string, unknown> | undefined },
-  context: ServerContext,
-  links: boolean,
-): Promise<CallToolResult> {
+/** One `tools/call`, with all that it came with. */
+interface Asked {
+  readonly principal: Principal;
+  readonly server: Server;
+  readonly context: ServerContext;
+  readonly params: CallToolRequest["params"];
+}
+
+async function callTool(runtime: Runtime, asked: Asked): Promise<CallToolResult | InputRequiredResult> {
+  const { principal, server, context, params } = asked;
   const surface = await runtime.surface();
-  const tools = toolsFor(surface);
-  const tool = tools.find((candidate) => candidate.name === params.name);
-  if (tool === undefined) {
-    const known = tools.map(({ name }) => name).join(", ");
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
-      `there is no tool "${abridged(params.name, 100)}": the tools are ${known}`,
-    );
-  }
+  const tool = toolNamed(params.name, surface);
+  const protocolVersion = versionOf(server, context);
   const { signal } = context.mcpReq;
   using progress = new Progress(context);
   const notices: string[] = [];
-  const making = { signal, onProgress: progress.say, onNotice: (notice: string) => void notices.push(notice) };
-  const sandboxes = runtime.sandboxesOf(principal);
-  const runs = runtime.runsOf(principal);
-  const changes = runtime.changesOf(principal);
-  const call = { ...toolContext(runtime, surface), sandboxes, runs, progress, changes, signal, making, links };
-  const result = await tool.call(params.arguments, call).catch(errorResult);
-  return { ...result, content: withNotices(notices, result.content) };
+  const call: ToolCall = {
+    ...toolContext(runtime, surface),
+    sandboxes: runtime.sandboxesOf(principal),
+    runs: runtime.runsOf(principal),
+    progress,
+    changes: runtime.changesOf(principal),
+    signal,
+    making: { signal, onProgress: progress.say, onNotice: (notice: string) => void notices.push(notice) },
+    // Links to files came with the protocol of this date; older clients refuse a result that has one.
+    links: protocolVersion !== undefined && protocolVersion >= "2025-06-18",
+  };
+  const observe = (work: () => Promise<CallToolResult>) =>
+    runtime.observer.call({ tool: tool.name, principal, context, protocolVersion }, async () => {
+      const result = await work().catch(errorResult);
+      return { ...result, content: withNotices(notices, result.content) };
+    });
+  try {
+    const prepared = await tool.prepare(params.arguments, call);
+    const { act, question } = prepared;
+    const modern = protocolVersion !== undefined && protocolVersion >= "2026";
+    const pending = {
+      ...asked,
+      tool: tool.name,
+      input: params.arguments,
+      changes: act.changes,
+      question,
+      modern,
+      onAsk: () => progress.say("waiting for the approval of the user"),
+    };
+    const decision = await runtime.approvals.decide(pending);
+    if ("ask" in decision) return decision.ask;
+    const work = async () => {
+      if (decision.error !== undefined) throw decision.error;
+      return await prepared.run(call);
+    };
+    const { auditor } = runtime;
+    if (auditor === undefined) return await observe(work);
+    const audited = { tool: tool.name, principal, input: params.arguments, text: act.text };
+    return await auditor.call(
+      audited,
+      decision,
+      (id) => call.runs.list().find((run) => run.id === id),
+      () => observe(work),
+    );
+  } catch (error) {
+    return await observe(() => Promise.reject(error));
+  }
+}
+
+/** @throws ProtocolError for a tool that is not there */
+function toolNamed(name: string, surface: Surface): Tool {
+  const tools = toolsFor(surface);
+  const tool = tools.find((candidate) => candidate.name === name);
+  if (tool !== undefined) return tool;
+  const known = tools.map((candidate) => candidate.name).join(", ");
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `there is no tool "${abridged(name, 100)}": the tools are ${known}`,
+  );
 }
 
 function withNotices(notices: readonly string[], content: CallToolResult["content"]): CallToolResult["content"] {

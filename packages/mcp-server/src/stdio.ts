@@ -1,8 +1,10 @@
+import { hostname } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import type { ProtocolEra, Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio as serveConnection } from "@modelcontextprotocol/server/stdio";
 import type { Config } from "./config.js";
-import { localPrincipal, type Principal } from "./principal.js";
+import { localPrincipal, type Principal, principalOf } from "./principal.js";
+import { checkShareable, replicaName } from "./replica.js";
 import { report } from "./report.js";
 import { tellChanges } from "./resources/serve-resources.js";
 import { size } from "./result/text.js";
@@ -18,6 +20,8 @@ export interface ServeStdioOptions {
   readonly config: Config;
   /** The file of the config: provider packages installed beside it are found. */
   readonly configPath?: string | undefined;
+  /** Signs the ids of sandboxes, so that they mean something after a restart. Default: `secret` of the config, or a new one. */
+  readonly secret?: string | undefined;
 }
 
 /**
@@ -26,8 +30,10 @@ export interface ServeStdioOptions {
  * ends the process.
  */
 export async function serveStdio(options: ServeStdioOptions): Promise<void> {
-  const runtime = new Runtime({ ...options, implicit: "default" });
-  const principal = localPrincipal("stdio");
+  const secret = options.secret ?? options.config.secret;
+  checkShareable(options.config, secret !== undefined);
+  const runtime = new Runtime({ ...options, implicit: "default", replica: replicaName(hostname(), "stdio") });
+  const principal = secret === undefined ? localPrincipal("stdio") : principalOf("stdio", secret);
   const wire = guardStdout();
   const { lines, maxBytes } = messageLines(options.config, wire);
   const transport = new StdioServerTransport(process.stdin.pipe(lines), wire, { maxBufferSize: 2 * maxBytes });

@@ -14,11 +14,17 @@ export interface Surface {
   readonly commands: "shell" | "argv" | false;
   /** True when code in a sandbox may reach anything outside it. */
   readonly openWorld: boolean;
+  /** True when making a sandbox may ask a package index for what a call names. */
+  readonly fetchesPackages: boolean;
+  /** True when what is written may be files of the machine itself. */
+  readonly touchesHost: boolean;
 }
 
 /** Without `capabilities` (the provider cannot be loaded) nothing is ruled out and nothing is promised. */
 export function surfaceOf(config: Config, capabilities: Capabilities | undefined): Surface {
-  if (capabilities === undefined) return { languages, commands: "shell", openWorld: true };
+  if (capabilities === undefined) {
+    return { languages, commands: "shell", openWorld: true, fetchesPackages: true, touchesHost: true };
+  }
   const { features, isolation } = capabilities;
   const has: Record<Language, boolean> = {
     python: features["kernel.python"] !== false,
@@ -29,6 +35,12 @@ export function surfaceOf(config: Config, capabilities: Capabilities | undefined
   return {
     languages: languages.filter((language) => has[language]),
     commands: features.exec !== false ? "shell" : features["exec.argv"] !== false && "argv",
-    openWorld: isolation === "none" || (config.defaults.network ?? "none") !== "none",
+    openWorld: isolation === "none" || reaches(config.defaults.network),
+    fetchesPackages: config.packagesFromCalls && features.packages !== false,
+    touchesHost: isolation === "none",
   };
+}
+
+function reaches(network: Config["defaults"]["network"] = "none"): boolean {
+  return typeof network === "object" ? network.allow.length > 0 : network !== "none";
 }

@@ -50,7 +50,7 @@ function comparable(text: string): string {
   return text.replaceAll(/\b\d+(?:\.\d+)? m?s\b/g, "0 s");
 }
 
-describe.each(["tools.md", "results.md"])("%s", (name) => {
+describe.each(["tools.md", "results.md", "sandboxes.md", "approval.md"])("%s", (name) => {
   it("shows what the server answers", async () => {
     const url = new URL(name, folder);
     const page = await readFile(url, "utf8");

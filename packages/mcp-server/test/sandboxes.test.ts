@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { localPrincipal, sealHandle, verifyHandle } from "../src/principal.js";
+import { configSchema } from "../src/config.js";
+import { serveHttp } from "../src/http/listen.js";
+import { localPrincipal, openHandle, principalOf, sealHandle } from "../src/principal.js";
 import { type Connection, connect, recordOf, textOf } from "./support/connect.js";
+import { RawServer } from "./support/spawn-server.js";
 
 const exec = (server: Connection, command: string, id?: string) =>
   server.call("exec", { command, ...(id === undefined ? {} : { sandbox_id: id }) });
@@ -141,10 +144,26 @@ describe("handles", () => {
   it("verify for their principal alone", () => {
     const [one, two] = [localPrincipal("one"), localPrincipal("two")];
     const handle = sealHandle(one, "id");
-    expect(verifyHandle(one, handle)).toBe(true);
-    expect(verifyHandle(two, handle)).toBe(false);
+    expect(openHandle(one, handle)).toBe("id");
+    expect(openHandle(two, handle)).toBeUndefined();
     for (const wrong of ["", ".", "id", "id.", `${handle}a`, handle.slice(0, -1)]) {
-      expect(verifyHandle(one, wrong)).toBe(false);
+      expect(openHandle(one, wrong)).toBeUndefined();
     }
+  });
+
+  it("are granted on the command line, by whoever has the secret", async () => {
+    const SANDKIT_SECRET = "a secret of the server";
+    const args = ["grant", "an-id", "--principal", "alice"];
+    await using granting = new RawServer(args, { SANDKIT_SECRET });
+    await using stranger = new RawServer(args);
+    expect(await granting.exited).toEqual([0, null]);
+    expect(granting.stdout).toBe(`${sealHandle(principalOf("alice", SANDKIT_SECRET), "an-id")}\n`);
+    expect(await stranger.exited).toEqual([2, null]);
+    expect(stranger.stderr).toContain("SANDKIT_SECRET");
+  });
+
+  it("are not made for sandboxes that would outlive all who know them", async () => {
+    const config = configSchema.parse({ detached: true });
+    await expect(serveHttp({ config })).rejects.toThrow(/detached needs a secret/);
   });
 });

@@ -34,7 +34,7 @@ it("lets calls name packages unless the config says no", async () => {
 it("says what a provider with programs but no shell can do", () => {
   const config = configSchema.parse({});
   const wasm = capabilities({ isolation: "wasm", features: { "kernel.python": "native", "exec.argv": "native" } });
-  expect(surfaceOf(config, wasm)).toEqual({ languages: ["python"], commands: "argv", openWorld: false });
+  expect(surfaceOf(config, wasm)).toMatchObject({ languages: ["python"], commands: "argv", openWorld: false });
 });
 
 it("derives the annotations from what code may really reach", async () => {
@@ -42,11 +42,16 @@ it("derives the annotations from what code may really reach", async () => {
   const wasm = capabilities({ isolation: "wasm", features: { "kernel.python": "native" } });
   expect(surfaceOf(config, wasm).openWorld).toBe(false);
   expect(surfaceOf(configSchema.parse({ defaults: { network: { allow: ["a.org"] } } }), wasm).openWorld).toBe(true);
-  expect(surfaceOf(config, { ...wasm, isolation: "none" }).openWorld).toBe(true);
+  expect(surfaceOf(configSchema.parse({ defaults: { network: { allow: [] } } }), wasm).openWorld).toBe(false);
+  expect(surfaceOf(config, { ...wasm, isolation: "none" })).toMatchObject({ openWorld: true, touchesHost: true });
+  const packages = capabilities({ isolation: "wasm", features: { packages: "native" } });
+  expect(surfaceOf(config, packages)).toMatchObject({ openWorld: false, fetchesPackages: true, touchesHost: false });
+  expect(surfaceOf(configSchema.parse({ packagesFromCalls: false }), packages).fetchesPackages).toBe(false);
   await using server = await connect();
   const { tools } = await server.client.listTools();
   const annotations = Object.fromEntries(tools.map((tool) => [tool.name, tool.annotations]));
   expect(annotations.exec).toMatchObject({ openWorldHint: true, destructiveHint: true });
+  expect(annotations.write_file).toMatchObject({ destructiveHint: true });
   expect(annotations.read_file).toMatchObject({ readOnlyHint: true, openWorldHint: false });
 });
 

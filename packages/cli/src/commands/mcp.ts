@@ -5,13 +5,14 @@ import { exitCodes } from "../exit-codes.js";
 export const mcpCommand: CommandSpec = {
   name: "mcp",
   summary: "Serve sandboxes to agents over the Model Context Protocol",
-  usage: ["sandkit mcp [stdio | http | example] [OPTIONS]"],
+  usage: ["sandkit mcp [stdio | http | example] [OPTIONS]", "sandkit mcp grant ID --principal NAME"],
   notes: [
     "stdio (the default) is for a client that starts this command itself, and ends with it. http listens on this",
     "machine only and asks for a token: SANDKIT_TOKEN, or one that it makes and prints. example is a client: it starts",
-    "the server over stdio, runs some code, and prints what both say.",
+    "the server over stdio, runs some code, and prints what both say. grant prints the sandbox_id by which a user of the",
+    "server works in a detached sandbox of another program.",
   ],
-  maxPositionals: 1,
+  maxPositionals: 2,
   takesRest: false,
   options: {
     port: { value: "PORT", description: "http: default 3333; 0: any that is free" },
@@ -21,6 +22,7 @@ export const mcpCommand: CommandSpec = {
       description: "http: a further name by which clients reach the server",
       repeatable: true,
     },
+    principal: { value: "NAME", description: "grant: the name of the user's token, or stdio" },
     deps: {
       value: "PACKAGES",
       description: "packages that every sandbox has, separated by commas, as pip names them; repeatable",

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { createServer as createHttpServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { hostname } from "node:os";
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import type { Config } from "../config.js";
 import { ConfigError } from "../load-config.js";
 import type { Principal } from "../principal.js";
+import { checkShareable, replicaName } from "../replica.js";
 import { Runtime } from "../runtime.js";
 import { createServer } from "../server.js";
 import { Addresses, bracketed, isLoopback } from "./addresses.js";
@@ -35,8 +37,8 @@ export interface ServeHttpOptions {
    */
   readonly token?: string | readonly string[] | undefined;
   /**
-   * Signs the ids of sandboxes, so that those of before a restart are known to have been. Default: with tokens, made from
-   * them; with OAuth, a new one.
+   * Signs the ids of sandboxes, so that those of before a restart, and of other servers with the same, are known. Default:
+   * `secret` of the config; without it, with tokens, made from them; with OAuth, a new one.
    */
   readonly secret?: string | undefined;
   /** Names under which clients reach the server beside loopback ones. */
@@ -67,12 +69,15 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
   if (http.oauth !== undefined && http.publicUrl === undefined && !isLoopback(host)) {
     throw new ConfigError("http.oauth needs http.publicUrl in the config: tokens are made for that address");
   }
-  const tokens = new Tokens(own, options.secret);
-  const runtime = new Runtime({ ...options, implicit: "fresh" });
+  const secret = options.secret ?? options.config.secret;
+  const byTokens = options.token !== undefined && http.oauth === undefined;
+  checkShareable(options.config, secret !== undefined || byTokens);
+  const tokens = new Tokens(own, secret);
   const server = createHttpServer(serverLimits);
   server.maxConnections = maxConnections;
   await listen(server, port, host);
   const { port: bound } = server.address() as AddressInfo;
+  const runtime = new Runtime({ ...options, implicit: "fresh", replica: replicaName(hostname(), bound) });
   const url = `http://${bracketed(host)}:${bound}${endpoint}`;
   const resource = new URL(http.publicUrl ?? url);
   const oauth =
@@ -80,7 +85,7 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
     new OAuthResource({
       settings: http.oauth,
       resource,
-      secret: options.secret ?? randomBytes(32).toString("hex"),
+      secret: secret ?? randomBytes(32).toString("hex"),
     });
   const hosts = [bracketed(host), resource.hostname, ...(options.allowedHosts ?? [])];
   const service = new Service({

@@ -1,9 +1,8 @@
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
-import type { Principal } from "../principal.js";
+import { type Principal, principalOf } from "../principal.js";
 import { report } from "../report.js";
 import type { OAuthSettings } from "./http-settings.js";
 import { Refusal } from "./refusal.js";
-import { principalOf } from "./tokens.js";
 
 /** Signed by a key whose other half only the issuer has: never `none`, never a shared secret. */
 const algorithms = [

@@ -1,6 +1,6 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { ConfigError } from "../load-config.js";
-import type { Principal } from "../principal.js";
+import { type Principal, principalOf } from "../principal.js";
 
 /** What RFC 6750 lets a header carry after `Bearer`. */
 const carried = /^[A-Za-z0-9\-._~+/]+=*$/;
@@ -46,11 +46,6 @@ export class Tokens {
     const matches = this.#known.filter((known) => timingSafeEqual(known.digest, digest));
     return matches[0]?.principal;
   }
-}
-
-/** A principal whose handles verify wherever the same secret is known: after a restart, and at another replica. */
-export function principalOf(id: string, secret: string): Principal {
-  return { id, key: createHmac("sha256", secret).update(id).digest() };
 }
 
 /** A token of 256 random bits. */

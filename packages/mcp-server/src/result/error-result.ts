@@ -6,7 +6,7 @@ import { abridged } from "./text.js";
 const nextSteps: Partial<Record<ErrorCode, string>> = {
   AUTH: "Ask the user to set the provider's key in the server's environment and to restart it.",
   RATE_LIMITED: "Wait, then call again.",
-  UNAVAILABLE: "Tell the user what is missing; call again once it is fixed.",
+  UNAVAILABLE: "Call again once that is so; if it is not yours to fix, tell the user.",
   TIMEOUT: "Call again; if it keeps happening, tell the user.",
   TRANSPORT: "It is unknown whether the run took place: look at the files before you repeat it.",
   SANDBOX_LOST: "Files and variables are gone. The next call starts in a new sandbox; repeat what is safe to repeat.",
@@ -17,7 +17,7 @@ const nextSteps: Partial<Record<ErrorCode, string>> = {
   NO_SPACE: "Remove files, then call again.",
   KERNEL_UNAVAILABLE: "Choose another language, or start the program with exec.",
   UNSUPPORTED: "This provider cannot do it; choose another way.",
-  DENIED: "The user refused it; do not repeat it unchanged.",
+  DENIED: "Do not repeat it unchanged.",
 };
 
 const maxMessageChars = 2_000;

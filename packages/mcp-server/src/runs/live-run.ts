@@ -21,6 +21,8 @@ export type Outcome = { readonly used: Used<Run> } | { readonly error: unknown }
 
 export interface LiveRunOptions {
   readonly config: Config;
+  /** The name of this server, where it is one of several: the handle tells it. */
+  readonly replica?: string | undefined;
   readonly sandboxes: Sandboxes;
   readonly work: Work;
   readonly making: Omit<Making, "signal">;
@@ -33,7 +35,7 @@ export interface LiveRunOptions {
 /** Work under way in a sandbox. It goes on whether or not a call waits for it, until its time limit. */
 export class LiveRun {
   /** What the model calls it: `process`. */
-  readonly id = `p-${randomBytes(6).toString("hex")}`;
+  readonly id: string;
   readonly work: Work;
   readonly log: RunLog;
   readonly ended: Promise<Outcome>;
@@ -59,6 +61,8 @@ export class LiveRun {
 
   constructor(options: LiveRunOptions) {
     this.#options = options;
+    const server = options.replica === undefined ? "" : `${options.replica}-`;
+    this.id = `p-${server}${randomBytes(6).toString("hex")}`;
     this.work = options.work;
     this.notices = options.notices;
     this.log = new RunLog(Math.min(options.config.maxOutputBytes, maxLogChars));
@@ -156,7 +160,12 @@ export class LiveRun {
 
   async #run(): Promise<Used<Run>> {
     const { config, sandboxes, making, work } = this.#options;
-    const used = { ...making, signal: this.#cancel.signal, packages: work.packages };
+    const used = {
+      ...making,
+      signal: this.#cancel.signal,
+      packages: work.packages,
+      interpreter: work.queue !== undefined,
+    };
     return await sandboxes.use(work.sandboxId, used, async (sandbox, handle) => {
       this.#handle = handle;
       await installMissing(sandbox, work.packages, {

@@ -12,17 +12,25 @@ const maxRetrySeconds = 5;
 /** The runs of one principal: those under way, counted against the cap, and the latest that a call has left behind. */
 export class Runs {
   readonly #config: Config;
+  readonly #replica: string | undefined;
   readonly #runs = new Map<string, LiveRun>();
   readonly #listeners = new Set<(run: LiveRun) => void>();
 
-  constructor(config: Config) {
+  /** @param replica The name of this server, where it is one of several. */
+  constructor(config: Config, replica?: string) {
     this.#config = config;
+    this.#replica = replica;
   }
 
   /** @throws SandboxError `RATE_LIMITED` at the cap, with when to try again */
-  start(options: Omit<LiveRunOptions, "config" | "onNews">): LiveRun {
+  start(options: Omit<LiveRunOptions, "config" | "replica" | "onNews">): LiveRun {
     this.#checkRoom();
-    const run = new LiveRun({ ...options, config: this.#config, onNews: (news) => this.#tell(news) });
+    const run = new LiveRun({
+      ...options,
+      config: this.#config,
+      replica: this.#replica,
+      onNews: (news) => this.#tell(news),
+    });
     this.#runs.set(run.id, run);
     return run;
   }
@@ -32,10 +40,18 @@ export class Runs {
     return [...this.#runs.values()];
   }
 
-  /** @throws SandboxError `NOT_FOUND` for a handle that is not, or no longer, known */
+  /** @throws SandboxError `NOT_FOUND` for a handle that is not, or no longer, known; `UNAVAILABLE` for another server's */
   find(id: string): LiveRun {
     const run = this.#runs.get(id);
     if (run !== undefined) return run;
+    const [, elsewhere] = /^p-([a-z0-9-]{1,64})-[0-9a-f]{12}$/.exec(id) ?? [];
+    if (elsewhere !== undefined && this.#replica !== undefined && elsewhere !== this.#replica) {
+      throw new SandboxError(
+        "UNAVAILABLE",
+        `process ${id} belongs to the server "${elsewhere}", and this is "${this.#replica}": call again until "${elsewhere}" answers; what it has written to files can be read here`,
+        { retryable: true },
+      );
+    }
     const known = this.list().map((other) => other.id);
     const next = known.length === 0 ? "none is known" : `known are ${known.slice(-10).join(", ")}`;
     throw new SandboxError(

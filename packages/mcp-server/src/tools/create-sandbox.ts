@@ -4,13 +4,18 @@ import { defineTool, packageNames } from "./tool.js";
 export const createSandbox = defineTool({
   name: "create_sandbox",
   description: ({ idleSeconds }) =>
-    `Make another sandbox, apart from the others; pass its sandbox_id to the tools. ${idleSeconds === undefined ? "It lives until destroyed." : `It ends after ${idleSeconds} s without use.`}`,
+    `Make another sandbox, apart from the others; pass its sandbox_id to the tools. It ends after ${idleSeconds} s without use.`,
   input: (context) =>
     z.strictObject({
       template: z.string().min(1).optional(),
       ...packageNames(context, "Python packages to have from the beginning"),
     }),
-  annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: false, openWorldHint: openWorld }),
+  annotations: ({ openWorld, fetchesPackages }) => ({
+    readOnlyHint: false,
+    destructiveHint: false,
+    openWorldHint: openWorld || fetchesPackages,
+  }),
+  act: () => ({ act: "make a sandbox", changes: true }),
   async run(input, call) {
     const { handle, sandbox } = await call.sandboxes.create({
       ...call.making,
@@ -23,6 +28,7 @@ export const createSandbox = defineTool({
       structuredContent: {
         sandbox_id: handle,
         provider: sandbox.ref.provider,
+        ref: sandbox.ref,
         isolation: sandbox.capabilities.isolation,
         workdir: sandbox.workdir,
         description,

@@ -27,11 +27,14 @@ export const exec = defineTool({
       sandbox_id: sandboxId(context),
     }),
   annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: openWorld, openWorldHint: openWorld }),
+  check({ command, stdin }, context) {
+    if (command.trim() === "") throw invalid("exec: command is empty: pass a command line");
+    checkSize("command", command, context);
+    checkSize("stdin", stdin, context);
+  },
+  act: ({ command }) => ({ act: "run a command", text: command, parameter: "command", changes: true }),
   async run(input, call) {
     const { command, cwd, stdin, interactive = false, sandbox_id: sandboxId } = input;
-    if (command.trim() === "") throw invalid("exec: command is empty: pass a command line");
-    checkSize("command", command, call);
-    checkSize("stdin", stdin, call);
     const timeoutSeconds = input.timeout ?? call.config.timeoutSeconds;
     const options = { cwd, stdin, timeoutMs: timeoutSeconds * 1000, maxOutputBytes: call.config.maxOutputBytes };
     const wait = input.wait_s ?? (interactive ? interactiveWaitSeconds : call.config.waitSeconds);

@@ -6,15 +6,16 @@ export const listSandboxes = defineTool({
   description: () => "List your living sandboxes.",
   input: () => z.strictObject({}),
   annotations: () => ({ readOnlyHint: true, openWorldHint: false }),
+  act: () => ({ act: "list its sandboxes", changes: false }),
   async run(_input, call) {
     const running = call.runs.list().filter((run) => run.outcome === undefined);
-    const sandboxes = (await call.sandboxes.list()).map(({ held, info }) => ({
-      sandbox_id: held.handle,
-      default: held.origin === "default",
+    const sandboxes = (await call.sandboxes.list()).map(({ handle, isDefault, info }) => ({
+      sandbox_id: handle,
+      default: isDefault,
       provider: info.ref.provider,
       state: info.state,
       created_at: info.createdAt.toISOString(),
-      processes: running.filter((run) => run.handle === held.handle).map(({ id }) => id),
+      processes: running.filter((run) => run.handle === handle).map(({ id }) => id),
       ...(info.expiresAt === undefined ? {} : { expires_at: info.expiresAt.toISOString() }),
     }));
     const lines = sandboxes.map(

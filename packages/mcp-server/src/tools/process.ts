@@ -33,6 +33,10 @@ export const processTool = defineTool({
       wait_s: waitSeconds(context, `Seconds to wait for its end, default ${usualWaitSeconds}`),
     }),
   annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: openWorld, openWorldHint: openWorld }),
+  act: ({ action, input }) =>
+    input === undefined
+      ? { act: `${action ?? "read"} a run`, changes: false }
+      : { act: "give input to a program", text: input, parameter: "input", changes: true },
   async run(input, call) {
     const action = input.action ?? (input.input === undefined ? "read" : "write");
     if (action === "list") return list(call);

@@ -28,10 +28,13 @@ export const readFile = defineTool({
       sandbox_id: sandboxId(context),
     }),
   annotations: () => ({ readOnlyHint: true, openWorldHint: false }),
-  async run(input, call) {
-    if (input.sandbox_id === undefined && call.implicit === "fresh") {
+  check({ sandbox_id: id }, { implicit }) {
+    if (id === undefined && implicit === "fresh") {
       throw invalid("read_file: sandbox_id is missing: pass the one that the run or write_file before it returned");
     }
+  },
+  act: ({ path }) => ({ act: "read a file", text: path, parameter: "path", changes: false }),
+  async run(input, call) {
     const range = { offset: input.offset ?? 1, limit: input.limit ?? Number.POSITIVE_INFINITY };
     const used = await call.sandboxes.use(input.sandbox_id, call.making, async (sandbox, handle) => {
       const info = await sandbox.files.stat(input.path);

@@ -24,10 +24,18 @@ export const runCode = defineTool({
     }),
   annotations: ({ openWorld }) => ({ readOnlyHint: false, destructiveHint: openWorld, openWorldHint: openWorld }),
   prepare: (input) => (input.language === "bash" ? { ...input, language: "shell" } : { ...input }),
+  check({ code }, context) {
+    if (code.trim() === "") throw invalid("run_code: code is empty: pass the program to run");
+    checkSize("code", code, context);
+  },
+  act: ({ code, language }, { surface }) => ({
+    act: `run ${language ?? surface.languages[0] ?? "python"} code`,
+    text: code,
+    parameter: "code",
+    changes: true,
+  }),
   async run(input, call) {
     const { code, packages = [], sandbox_id: sandboxId } = input;
-    if (code.trim() === "") throw invalid("run_code: code is empty: pass the program to run");
-    checkSize("code", code, call);
     const language = input.language ?? call.surface.languages[0] ?? "python";
     if (packages.length > 0 && (language === "javascript" || language === "typescript")) {
       throw invalid(`run_code: packages are those of Python, not of ${language}: install with exec, for example npm`);

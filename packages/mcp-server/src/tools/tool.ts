@@ -1,6 +1,7 @@
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
 import { SandboxError } from "@sandkit/core";
 import { z } from "zod";
+import { type Act, questionOf } from "../approval/question.js";
 import type { Config } from "../config.js";
 import type { Progress } from "../progress.js";
 import type { ResourceChanges } from "../resources/resource-changes.js";
@@ -16,8 +17,8 @@ export interface ToolContext {
   readonly surface: Surface;
   /** What a call without `sandbox_id` gets. */
   readonly implicit: "default" | "fresh";
-  /** When an unused sandbox ends, in seconds; undefined: never. */
-  readonly idleSeconds: number | undefined;
+  /** When an unused sandbox ends, in seconds. */
+  readonly idleSeconds: number;
 }
 
 /** What a tool works with during one call. */
@@ -43,7 +44,19 @@ export interface ToolDefinition<Schema extends z.ZodObject> {
   annotations(surface: Surface): ToolAnnotations;
   /** Other spellings that are understood but not advertised. */
   prepare?(input: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  /** What the schema cannot tell of arguments that do not fit. @throws SandboxError */
+  check?(input: z.output<Schema>, context: ToolContext): void;
+  /** What a call is about to do, for whoever is asked about it and for the audit log. */
+  act(input: z.output<Schema>, context: ToolContext): Act;
   run(input: z.output<Schema>, call: ToolCall): Promise<CallToolResult>;
+}
+
+/** A call whose arguments fit. */
+interface PreparedCall {
+  readonly act: Act;
+  /** The call as a person is shown it. @throws SandboxError `TOO_LARGE` when it is too long to be judged */
+  readonly question: () => string;
+  run(call: ToolCall): Promise<CallToolResult>;
 }
 
 /** One tool as the server uses it. */
@@ -55,8 +68,8 @@ export interface Tool {
     inputSchema: { type: "object"; [key: string]: unknown };
     annotations: ToolAnnotations;
   };
-  /** @throws SandboxError `INVALID` for arguments that do not fit, and what the tool throws */
-  call(input: Record<string, unknown> | undefined, call: ToolCall): Promise<CallToolResult>;
+  /** @throws SandboxError `INVALID` for arguments that do not fit */
+  prepare(input: Record<string, unknown> | undefined, context: ToolContext): Promise<PreparedCall>;
 }
 
 /** Makes a tool of its definition: its schema is published, and checked at each call. */
@@ -80,10 +93,18 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
         annotations: definition.annotations(context.surface),
       };
     },
-    async call(input, call) {
-      const schema = schemaFor(call);
+    async prepare(input, context) {
+      const schema = schemaFor(context);
       const parsed = await schema.safeParseAsync(definition.prepare?.(input ?? {}) ?? input ?? {});
-      if (parsed.success) return await definition.run(parsed.data, call);
+      if (parsed.success) {
+        definition.check?.(parsed.data, context);
+        const act = definition.act(parsed.data, context);
+        return {
+          act,
+          question: () => questionOf(act, parsed.data, context),
+          run: (call) => definition.run(parsed.data, call),
+        };
+      }
       const issues = parsed.error.issues.map((issue) => [...issue.path, issue.message].join(": "));
       throw invalid(`${name}: ${issues.join("; ")}. Its parameters: ${Object.keys(schema.shape).join(", ")}.`);
     },

@@ -19,9 +19,20 @@ export const writeFile = defineTool({
       old_text: z.string().min(1, "must not be empty; leave it out to write the whole file").optional(),
       sandbox_id: sandboxId(context),
     }),
-  annotations: () => ({ readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false }),
+  annotations: ({ touchesHost }) => ({
+    readOnlyHint: false,
+    destructiveHint: touchesHost,
+    idempotentHint: true,
+    openWorldHint: false,
+  }),
+  check: ({ content }, context) => checkSize("content", content, context),
+  act: ({ content, old_text: oldText }) => ({
+    act: oldText === undefined ? "write a file" : "replace a piece of a file",
+    text: content,
+    parameter: "content",
+    changes: true,
+  }),
   async run(input, call) {
-    checkSize("content", input.content, call);
     const { path, content, old_text: oldText } = input;
     const used = await call.sandboxes.use(input.sandbox_id, call.making, async (sandbox, handle) => {
       const done =

@@ -1,0 +1,25 @@
+import { z } from "zod";
+import { toolNames } from "../tool-names.js";
+
+const pattern = z
+  .string()
+  .refine(
+    (text) => toolNames.some((name) => matches(text, name)),
+    `matches no tool, so that nothing would be asked about: the tools are ${toolNames.join(", ")}; * stands for any letters`,
+  );
+
+/** The key `approval` of the config. */
+export const approvalPolicy = z.union([z.enum(["never", "always", "on-write"]), z.array(pattern).min(1)]);
+
+export type ApprovalPolicy = z.infer<typeof approvalPolicy>;
+
+/** Whether a person is asked before a call; `changes` tells a call that does more than look. */
+export function isAsked(policy: ApprovalPolicy, tool: string, changes: boolean): boolean {
+  if (typeof policy === "object") return policy.some((text) => matches(text, tool));
+  return policy === "always" || (policy === "on-write" && changes);
+}
+
+function matches(text: string, name: string): boolean {
+  if (!/^[a-z_*]+$/.test(text)) return false;
+  return new RegExp(`^${text.replaceAll("*", "[a-z_]*")}$`).test(name);
+}
