@@ -9,9 +9,9 @@ export function report(message: string, cause?: unknown): void {
   });
 }
 
-/** With what is underneath where that is left out: `fetch failed` alone helps nobody. */
+/** With what is underneath an error of others: `fetch failed` alone helps nobody. Ours say all. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
-  const under = cause.cause instanceof Error ? cause.cause.message : "";
+  const under = cause.cause instanceof Error && !(cause instanceof SandboxError) ? cause.cause.message : "";
   return cause.message.includes(under) ? cause.message : `${cause.message}: ${under}`;
 }
