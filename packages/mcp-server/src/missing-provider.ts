@@ -8,7 +8,11 @@ export class MissingProviderError extends SandboxError {
 
   constructor(provider: string, packageName: string, cause: unknown) {
     const install = installCommand(packageName, fileURLToPath(import.meta.url));
-    const message = `provider "${provider}" is not installed: "${install}" (or install it beside the config file), or choose the provider "wasm"`;
+    // A model reads this. It is told to install what is ours only: of a mistyped name anybody may have published one.
+    const next = packageName.startsWith("@sandkit/")
+      ? `"${install}" (or install it beside the config file)`
+      : "correct its name, where wasm, docker, e2b or daytona was meant; else have whoever chose it install that package beside this one, or beside the config file";
+    const message = `provider "${provider}" is not installed: ${next}, or choose the provider "wasm"`;
     super("UNAVAILABLE", message, { provider, retryable: false, cause });
     this.install = install;
   }

@@ -39,6 +39,8 @@ describe("a request", () => {
     expect(reply.status).toBe(status);
     expect(reply.body).not.toContain("run_code");
     expect(reply.headers["www-authenticate"]).toBe(status === 401 ? "Bearer" : undefined);
+    const wrong = status === 401 && JSON.stringify(more).includes("Bearer");
+    expect(reply.body.includes("this token is not one of the server")).toBe(wrong);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { installCommand } from "../src/missing-provider.js";
+import { installCommand, MissingProviderError } from "../src/missing-provider.js";
 
 it.each([
   ["/home/me/app", "npm install --prefix /home/me/app @sandkit/provider-docker"],
@@ -15,4 +15,11 @@ it.each([
 
 it("in a clone a package is installed in the clone", () => {
   expect(installCommand("other", "/src/sandkit/packages/mcp-server/dist/x.js")).toBe("npm install other");
+});
+
+it("nobody is told to install a package of a mistyped name", () => {
+  const { message } = new MissingProviderError("dcoker", "dcoker", undefined);
+  expect(message).toContain('provider "dcoker" is not installed: correct its name');
+  expect(message).not.toContain("npm");
+  expect(new MissingProviderError("e2b", "@sandkit/provider-e2b", undefined).message).toContain("npm install");
 });

@@ -3,6 +3,7 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { expect, it } from "vitest";
 import { configSchema } from "../src/config.js";
 import { surfaceOf } from "../src/surface.js";
+import { requireCells } from "../src/tools/require-cells.js";
 import { connect, textOf } from "./support/connect.js";
 import { RawServer } from "./support/spawn-server.js";
 
@@ -71,4 +72,10 @@ it("comes after a handshake that loads no provider", async () => {
   expect(server.stderr).toBe("");
   await server.ask(1, "tools/list");
   expect(server.stderr).toContain("the provider cannot be loaded");
+});
+
+it("says which template runs a language that the sandbox at hand does not", () => {
+  const python = capabilities({ isolation: "container", features: { "kernel.python": "native" } });
+  expect(() => requireCells("python", python)).not.toThrow();
+  expect(() => requireCells("typescript", python)).toThrow(/no typescript code: .*create_sandbox, template "node"/);
 });

@@ -39,10 +39,11 @@ export class Gate {
     const token = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? "")?.[1];
     const { tokens, oauth } = this.#options;
     try {
-      if (token === undefined) throw this.#unknown();
+      if (token === undefined) throw this.#unknown("");
       const known = tokens.identify(token);
       if (known !== undefined) return known;
-      if (oauth === undefined) throw this.#unknown();
+      if (oauth === undefined)
+        throw this.#unknown("this token is not one of the server (its own is new at each start): ");
       return await oauth.identify(token);
     } catch (error) {
       // Who has a good token is let in whatever others at the same address do.
@@ -59,14 +60,14 @@ export class Gate {
     return refusal;
   }
 
-  #unknown(): Refusal {
+  #unknown(reason: string): Refusal {
     const { oauth } = this.#options;
     if (oauth !== undefined) {
       const message = "send the header Authorization: Bearer <token>, with a token of the authorization server";
       return new Refusal(401, message, { "WWW-Authenticate": oauth.challenge() });
     }
     const message = "send the header Authorization: Bearer <token>, with the token printed at start or SANDKIT_TOKEN";
-    return new Refusal(401, message, { "WWW-Authenticate": "Bearer" });
+    return new Refusal(401, `${reason}${message}`, { "WWW-Authenticate": "Bearer" });
   }
 }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { invalid } from "../result/error-result.js";
 import type { RunEnd } from "../result/run-result.js";
 import { abridged } from "../result/text.js";
+import { requireCells } from "./require-cells.js";
 import { startRun } from "./start-run.js";
 import { checkSize, defineTool, packageNames, sandboxId, timeout, waitSeconds } from "./tool.js";
 
@@ -61,6 +62,7 @@ export const runCode = defineTool({
 /** As a cell; a sandbox without cells of the shell runs the code as a command. */
 async function runIn(sandbox: Sandbox, code: string, options: RunCodeOptions): Promise<RunEnd> {
   if (options.language !== "bash" || sandbox.capabilities.features["kernel.bash"]) {
+    requireCells(options.language, sandbox.capabilities);
     return await sandbox.runCode(code, options);
   }
   const { language: _, ...bounds } = options;

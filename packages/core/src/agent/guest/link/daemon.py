@@ -37,7 +37,7 @@ class Account:
         self.name, self.uid, self.gid = entry.pw_name, entry.pw_uid, entry.pw_gid
         self.home, self.shell = entry.pw_dir, entry.pw_shell
         if os.geteuid() not in (0, self.uid):
-            raise OSError("this terminal's user cannot start programs as %r" % name)
+            raise OSError("this terminal's user cannot start programs as %r: name another user" % name)
 
     def become(self):
         if os.geteuid() != self.uid:
