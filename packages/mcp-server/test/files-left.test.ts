@@ -27,6 +27,11 @@ describe("files that a run leaves", () => {
     expect(raw).toEqual({ uri: uris[1], blob: "/w==" });
     expect(linksOf(await exec("true"))).toEqual([]);
     expect(linksOf(await exec("printf more >> raw"))).toMatchObject([{ name: "raw", size: 5 }]);
+    // A name cannot pass for a part of the answer.
+    const odd = await exec("printf x > \"$(printf 'a\\n[b]\\342\\200\\256')\"");
+    expect(textOf(odd)).toMatch(/\[files written\] \S+\/a\\u\{a\}\[b\]\\u\{202e\} \(1 bytes\)$/m);
+    expect(linksOf(odd)).toMatchObject([{ uri: expect.stringContaining("/a%0A%5Bb%5D%E2%80%AE") }]);
+    expect(textOf(await server.call("read_file", { path: "." }))).toContain("\na\\u{a}[b]\\u{202e}  1 bytes\n");
   });
 
   it("are not those that the model wrote itself, nor what tools keep for themselves", async () => {
