@@ -200,6 +200,7 @@ describe("cells", () => {
   let server: Connection;
   beforeAll(async () => {
     server = await connectWasm();
+    await server.call("run_code", { code: "1" });
   });
   afterAll(() => server[Symbol.asyncDispose]());
   const run = (code: string, more: Record<string, unknown> = {}) => server.call("run_code", { code, ...more });
@@ -207,7 +208,7 @@ describe("cells", () => {
   it("go on and wait for their turn, each with its handle", async () => {
     const slow = await run("import time\nprint('begun', flush=True)\nfor _ in range(600): time.sleep(0.1)", {
       timeout: 100,
-      wait_s: 4,
+      wait_s: 0.2,
     });
     const next = await run("'mine'", { wait_s: 0.2 });
     expect(textOf(next)).toMatch(new RegExp(`has waited .* for its turn, behind ${processIn(slow)}\\.`));
