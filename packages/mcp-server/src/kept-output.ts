@@ -21,8 +21,8 @@ export interface ToKeep {
   readonly totalBytes?: number | undefined;
 }
 
-/** What became of it. */
-export interface Kept extends ToKeep {
+/** What became of it; what was written is not held on to. */
+export interface Kept extends Omit<ToKeep, "data"> {
   /** The file that holds it, as an absolute path in the sandbox, or why there is none. */
   readonly file: { readonly path: string; readonly size: number } | { readonly problem: string };
 }
@@ -44,7 +44,10 @@ export async function keepOutput(sandbox: Sandbox, items: readonly ToKeep[], sig
   shelf.runPaths.push(paths);
   await removeOld(sandbox, shelf);
   return await Promise.all(
-    items.map(async (item, index) => ({ ...item, file: await keep(sandbox, paths[index] ?? "", item.data, signal) })),
+    items.map(async ({ data, ...item }, index) => ({
+      ...item,
+      file: await keep(sandbox, paths[index] ?? "", data, signal),
+    })),
   );
 }
 

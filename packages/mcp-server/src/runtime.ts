@@ -46,7 +46,7 @@ export class Runtime {
   readonly #sandboxes = new Map<string, Sandboxes>();
   readonly #runs = new Map<string, Runs>();
   readonly #changes = new Map<string, ResourceChanges>();
-  readonly #changeListeners: ((uri: string) => void)[] = [];
+  readonly #changeListeners: ((principalId: string, uri: string) => void)[] = [];
 
   constructor(options: RuntimeOptions) {
     this.config = options.config;
@@ -91,15 +91,15 @@ export class Runtime {
     const existing = this.#changes.get(principal.id);
     if (existing !== undefined) return existing;
     const changes = new ResourceChanges();
-    for (const listener of this.#changeListeners) changes.subscribe(listener);
+    for (const listener of this.#changeListeners) changes.subscribe((uri) => listener(principal.id, uri));
     this.#changes.set(principal.id, changes);
     return changes;
   }
 
-  /** Tells the changes of every principal, to hosts that sort out by themselves who wants to know. */
-  onChange(listener: (uri: string) => void): void {
+  /** Tells the changes of every principal, to hosts that sort out by themselves who of theirs wants to know. */
+  onChange(listener: (principalId: string, uri: string) => void): void {
     this.#changeListeners.push(listener);
-    for (const changes of this.#changes.values()) changes.subscribe(listener);
+    for (const [id, changes] of this.#changes) changes.subscribe((uri) => listener(id, uri));
   }
 
   /** Loads the provider's package but asks nothing of its backend. */

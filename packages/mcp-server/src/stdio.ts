@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import type { Readable, Writable } from "node:stream";
-import type { ProtocolEra, Server } from "@modelcontextprotocol/server";
+import { type ProtocolEra, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio as serveConnection } from "@modelcontextprotocol/server/stdio";
 import type { Config } from "./config.js";
 import { localPrincipal, type Principal, principalOf } from "./principal.js";
@@ -12,6 +12,7 @@ import { Runtime } from "./runtime.js";
 import { createServer } from "./server.js";
 import { guardStdout } from "./stdio/guard-stdout.js";
 import { MessageLines } from "./stdio/message-lines.js";
+import type { MessageProblem } from "./stdio/message-problem.js";
 
 /** How long sandboxes may take to end once the client has gone, in milliseconds. */
 const farewellMs = 1_500;
@@ -58,12 +59,18 @@ function serve(runtime: Runtime, principal: Principal, era: ProtocolEra): Server
 function messageLines(config: Config, wire: Writable): { lines: MessageLines; maxBytes: number } {
   // JSON may take six bytes for one; the tools then name the limit of their own.
   const maxBytes = 6 * config.maxInputBytes + 1024 * 1024;
-  const lines = new MessageLines(maxBytes, (id) => {
+  const answer = (id: string | number | null, code: number, message: string) =>
+    wire.write(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`);
+  const onTooLong = (id: string | number | undefined) => {
     const message = `TOO_LARGE: the message is above ${size(maxBytes)}: send less than ${size(config.maxInputBytes)} in one call (maxInputBytes of the config)`;
     report(message);
-    if (id !== undefined) wire.write(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32600, message } })}\n`);
-  });
-  return { lines, maxBytes };
+    if (id !== undefined) answer(id, ProtocolErrorCode.InvalidRequest, message);
+  };
+  const onProblem = ({ id, code, message }: MessageProblem) => {
+    report("protocol", message);
+    answer(id, code, message);
+  };
+  return { lines: new MessageLines({ maxBytes, onTooLong, onProblem }), maxBytes };
 }
 
 /** Settles when the client has gone or the process is asked to end. */

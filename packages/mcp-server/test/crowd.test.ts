@@ -7,7 +7,7 @@ import { textOf } from "./support/connect.js";
 const users = ["ann", "ben", "cem", "dea"];
 const clients = 100;
 /** In `npm run bench -- mcp` there are 20. */
-const calls = 4;
+const calls = 3;
 
 let server: HttpServer;
 beforeAll(async () => {

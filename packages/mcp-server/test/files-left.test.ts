@@ -1,7 +1,10 @@
+import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { localPrincipal } from "../src/principal.js";
+import { Runtime } from "../src/runtime.js";
+import { createServer } from "../src/server.js";
 import { type Connection, connect, recordOf, textOf } from "./support/connect.js";
 import { localConfig } from "./support/local-config.js";
-import { RawServer } from "./support/spawn-server.js";
 
 describe("files that a run leaves", () => {
   let server: Connection;
@@ -27,6 +30,11 @@ describe("files that a run leaves", () => {
     expect(raw).toEqual({ uri: uris[1], blob: "/w==" });
     expect(linksOf(await exec("true"))).toEqual([]);
     expect(linksOf(await exec("printf more >> raw"))).toMatchObject([{ name: "raw", size: 5 }]);
+    // A name cannot pass for a part of the answer.
+    const odd = await exec("printf x > \"$(printf 'a\\n[b]\\342\\200\\256')\"");
+    expect(textOf(odd)).toMatch(/\[files written\] \S+\/a\\u\{a\}\[b\]\\u\{202e\} \(1 bytes\)$/m);
+    expect(linksOf(odd)).toMatchObject([{ uri: expect.stringContaining("/a%0A%5Bb%5D%E2%80%AE") }]);
+    expect(textOf(await server.call("read_file", { path: "." }))).toContain("\na\\u{a}[b]\\u{202e}  1 bytes\n");
   });
 
   it("are not those that the model wrote itself, nor what tools keep for themselves", async () => {
@@ -46,17 +54,27 @@ describe("files that a run leaves", () => {
 
 it("links come only to clients whose protocol knows them, and not when they are switched off", async () => {
   await using folder = await localConfig();
-  for (const [protocolVersion, expected] of [
-    ["2025-06-18", 2],
-    ["2024-11-05", 1],
+  const { config, path: configPath } = await folder.load();
+  const runtime = new Runtime({ config, configPath, implicit: "default" });
+  for (const [protocolVersion, file, expected] of [
+    ["2025-06-18", "first", 2],
+    ["2024-11-05", "second", 1],
   ] as const) {
-    await using server = new RawServer(["--config", folder.path]);
-    const clientInfo = { name: "old", version: "1" };
-    await server.ask(0, "initialize", { protocolVersion, capabilities: {}, clientInfo });
-    server.send({ method: "notifications/initialized" });
-    const answer = await server.ask(1, "tools/call", { name: "exec", arguments: { command: "echo > file" } });
-    expect((answer.result as { content: unknown[] }).content).toHaveLength(expected);
+    // By hand: clients of today ask for the newest protocol that they know.
+    const [client, server] = InMemoryTransport.createLinkedPair();
+    await createServer(runtime, localPrincipal("test")).connect(server);
+    const ask = (id: number, method: string, params: Record<string, unknown>) =>
+      new Promise<unknown>((resolve, reject) => {
+        client.onmessage = (message) => resolve("result" in message ? message.result : message);
+        client.send({ jsonrpc: "2.0", id, method, params }).catch(reject);
+      });
+    await ask(0, "initialize", { protocolVersion, capabilities: {}, clientInfo: { name: "old", version: "1" } });
+    await client.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+    const result = await ask(1, "tools/call", { name: "exec", arguments: { command: `echo > ${file}` } });
+    expect((result as { content: unknown[] }).content).toHaveLength(expected);
+    await client.close();
   }
+  await runtime.close();
   await using off = await connect({ fileLinks: false });
   expect((await off.call("exec", { command: "echo > file" })).content).toHaveLength(1);
 });

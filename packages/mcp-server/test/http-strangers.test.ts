@@ -1,7 +1,9 @@
 import { createConnection } from "node:net";
 import { text } from "node:stream/consumers";
+import { Server } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configSchema } from "../src/config.js";
+import { LegacySessions } from "../src/http/legacy-sessions.js";
 import { type HttpServer, serveHttp } from "../src/http/listen.js";
 import { jsonRpc, listTools, send } from "./support/send.js";
 
@@ -14,6 +16,45 @@ beforeAll(async () => {
   server = await serveHttp({ config, token: ["alice:first-secret", "alice:second-secret", "bob:third-secret"] });
 });
 afterAll(() => server.close());
+
+it("the session longest unused gives way to a new one, once its calls are answered", async () => {
+  const closed: number[] = [];
+  let made = 0;
+  let answer: () => void = () => undefined;
+  const sessions = new LegacySessions({
+    maxRequestBodySize: 1_000_000,
+    maxSessions: 1,
+    stateless: async () => new Response("stateless"),
+    factory: () => {
+      const id = made++;
+      const one = new Server({ name: "test", version: "1" }, { capabilities: { tools: {} } });
+      one.setRequestHandler("tools/list", () => new Promise((resolve) => (answer = () => resolve({ tools: [] }))));
+      one.onclose = () => void closed.push(id);
+      return one;
+    },
+  });
+  const post = async (method: string, params: Record<string, unknown>, session?: string) => {
+    const headers = { ...jsonRpc, ...(session === undefined ? {} : { "mcp-session-id": session }) };
+    const request = new Request("http://localhost/mcp", { method: "POST", headers });
+    return await sessions.fetch(request, { parsedBody: { jsonrpc: "2.0", id: 1, method, params } });
+  };
+  const begin = async () => {
+    const clientInfo = { name: "test", version: "1" };
+    const reply = await post("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+    await reply.text();
+    return reply.headers.get("mcp-session-id") ?? "";
+  };
+  const first = await begin();
+  const owed = (await post("tools/list", {}, first)).text();
+  await begin();
+  expect(closed).toEqual([]);
+  answer();
+  expect(await owed).toContain('"tools":[]');
+  expect(closed).toEqual([0]);
+  expect(await (await post("ping", {}, first)).text()).toBe("stateless");
+  await begin();
+  expect(closed).toEqual([0, 1]);
+});
 
 const alice = { ...jsonRpc, Authorization: "Bearer first-secret" };
 const ask = (more: Record<string, string> = {}, options: Parameters<typeof send>[2] = {}) =>
@@ -69,7 +110,7 @@ describe("a request", () => {
     expect((await ask(alice, { body: "x".repeat(3e7) })).status).toBe(413);
   });
 
-  it.each(["GET", "DELETE", "PUT", "PATCH"])("with %s and no session is refused", async (method) => {
+  it.each(["GET", "DELETE", "PUT", "PATCH", "TRACE"])("with %s and no session is refused", async (method) => {
     expect((await ask(alice, { method, body: "" })).status).toBe(405);
   });
 

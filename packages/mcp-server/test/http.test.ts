@@ -85,14 +85,31 @@ describe("clients", () => {
   it("who go away before the answer have cancelled", async () => {
     const going = await connect("bob-secret");
     const left = callTool(going, "exec", { command: "sleep 60" }).catch(() => undefined);
+    // Of the 2025 protocols one knows lists of calls.
+    const headers = { ...jsonRpc, ...authorized("bob-secret").requestInit.headers };
+    const params = { protocolVersion: "2025-03-26", capabilities: {}, clientInfo: { name: "list", version: "1" } };
+    const begin = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+    const session = String((await send(server.url, headers, { body: begin })).headers["mcp-session-id"]);
+    const abort = new AbortController();
+    const list = [
+      { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "exec", arguments: { command: "sleep 60" } } },
+    ];
+    const listed = fetch(server.url, {
+      method: "POST",
+      headers: { ...headers, "Mcp-Session-Id": session },
+      body: JSON.stringify(list),
+      signal: abort.signal,
+    }).then((response) => response.text());
+    const rejected = expect(listed).rejects.toThrow();
     await sleep(700);
     await going.close();
-    await left;
+    abort.abort();
+    await Promise.all([left, rejected]);
     const client = await connect("bob-secret");
     const until = Date.now() + 5_000;
-    const listed = async () => textOf(await callTool(client, "list_sandboxes"));
-    while ((await listed()).includes("running") && Date.now() < until) await sleep(50);
-    expect(await listed()).toContain("No sandbox is alive");
+    const alive = async () => textOf(await callTool(client, "list_sandboxes"));
+    while ((await alive()).includes("running") && Date.now() < until) await sleep(50);
+    expect(await alive()).toContain("No sandbox is alive");
     await client.close();
   });
 

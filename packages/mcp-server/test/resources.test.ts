@@ -50,6 +50,12 @@ describe("resources", () => {
     for (const uri of [`sandbox://${sandbox}`, `sandbox://${sandbox}/%zz`, "sandbox:///etc", "run://p-1/other"]) {
       await expect(read(uri)).rejects.toThrow(/not found/i);
     }
+    for (const ask of [read, (uri: string) => server.client.subscribeResource({ uri })]) {
+      // The address of megabytes is neither held nor sent back.
+      await expect(ask(file("a/".repeat(1e6)))).rejects.toThrow(
+        /^.{0,60}the URI has 2\d{6} characters, above the limit/,
+      );
+    }
     await expect(read(file("a%00b"))).rejects.toThrow(/INVALID: .*NUL/);
     await expect(read(file("out"))).rejects.toThrow(/IS_DIRECTORY: /);
     await expect(read(file("large"))).rejects.toThrow(/TOO_LARGE: .*read_file/);

@@ -40,6 +40,16 @@ describe("results of cells and commands", () => {
     expect(recordOf(result)).toMatchObject({ truncated: false, bytes: { stdout: 13, stderr: expect.any(Number) } });
   });
 
+  it("are worked on at their two ends where they are far too long, with all of it in a file", async () => {
+    const result = await run(
+      "import sys\nprint('first'); sys.stdout.write('\\x1b[A\\x1b[2Kup' * 40_000); print('\\nlast')",
+    );
+    expect(textOf(result)).toMatch(
+      /\n\nup?\n+\[\.\.\. \d+ characters left out \.\.\.\]\n+up\n+last\n\[stdout in full\] \S+\.txt \(360 kB\)/,
+    );
+    expect(await bytesAt(linksOf(result)[0]?.uri ?? "")).toHaveLength(360_012);
+  });
+
   it("cut JSON as JSON, with all of it in a file", async () => {
     const result = await run("import json\nprint(json.dumps([{'id': n, 'tags': ['a', 'b']} for n in range(3000)]))");
     const json = /\n\n(\[.*\])\n\[\.\.\. JSON of 101 kB/.exec(textOf(result))?.[1] ?? "";

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serveHttp } from "../src/http/listen.js";
@@ -142,7 +143,8 @@ it("a fresh sandbox of a run that goes on is told as soon as there is one, and l
 });
 
 it("over HTTP a run outlives the request that began it, and is its user's alone, in both eras", async () => {
-  await using folder = await localConfig({ maxRuns: 1 });
+  // Who only listens is not waited for at the end.
+  await using folder = await localConfig({ maxRuns: 1, http: { drainSeconds: 600 } });
   const { config, path: configPath } = await folder.load();
   const server = await serveHttp({ config, configPath, token: ["alice-secret", "bob-secret"] });
   const connectAs = async (token: string, mode: "auto" | "legacy") => {
@@ -151,7 +153,13 @@ it("over HTTP a run outlives the request that began it, and is its user's alone,
     await client.connect(new ModernHttp(new URL(server.url), { requestInit }));
     const call = async (name: string, input: Record<string, unknown>) =>
       (await client.callTool({ name, arguments: input })) as Result;
-    return Object.assign(call, { read: (uri: string) => client.readResource({ uri }) });
+    const told: string[] = [];
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => void told.push(params.uri));
+    return Object.assign(call, {
+      told,
+      read: (uri: string) => client.readResource({ uri }),
+      listen: (uri: string) => client.listen({ resourceSubscriptions: [uri] }),
+    });
   };
   try {
     const [alice, aliceToo, bob] = [
@@ -175,11 +183,14 @@ it("over HTTP a run outlives the request that began it, and is its user's alone,
       while (!textOf(read).includes("begun")) read = await goOn("process", { process: id, cursor: 0, wait_s: 0.2 });
       const log = `run://${id}/stdout`;
       expect(await goOn.read(log)).toMatchObject({ contents: [{ text: "begun\n" }] });
+      for (const one of [alice, bob]) await one.listen(log);
       await expect(bob.read(log)).rejects.toThrow(/NOT_FOUND: there is no process/);
       await expect(bob.read(`sandbox://${recordOf(read).sandbox}/x`)).rejects.toThrow(/NOT_FOUND: there is no sandbox/);
       const stopped = await goOn("process", { process: id, action: "stop" });
       expect(textOf(stopped)).toMatch(/^Process p-\w+: Cancelled after /);
+      while (!alice.told.includes(log)) await sleep(20);
     }
+    expect(bob.told).toEqual([]);
   } finally {
     await server.close();
   }
@@ -189,6 +200,7 @@ describe("cells", () => {
   let server: Connection;
   beforeAll(async () => {
     server = await connectWasm();
+    await server.call("run_code", { code: "1" });
   });
   afterAll(() => server[Symbol.asyncDispose]());
   const run = (code: string, more: Record<string, unknown> = {}) => server.call("run_code", { code, ...more });
@@ -196,12 +208,15 @@ describe("cells", () => {
   it("go on and wait for their turn, each with its handle", async () => {
     const slow = await run("import time\nprint('begun', flush=True)\nfor _ in range(600): time.sleep(0.1)", {
       timeout: 100,
-      wait_s: 4,
+      wait_s: 0.2,
     });
     const next = await run("'mine'", { wait_s: 0.2 });
     expect(textOf(next)).toMatch(new RegExp(`has waited .* for its turn, behind ${processIn(slow)}\\.`));
     const js = await run("6 * 7", { language: "javascript" });
     expect(textOf(js)).toContain("42");
+    // One that has not begun need not wait to be told that it never will.
+    const third = await run("'never'", { wait_s: 0 });
+    expect(textOf(await server.call("process", { process: processIn(third), action: "stop" }))).toMatch(/Cancelled/);
     const stopped = await server.call("process", { process: processIn(slow), action: "stop" });
     expect(textOf(stopped)).toMatch(/Cancelled after/);
     const ended = await server.call("process", { process: processIn(next), wait_s: 20 });

@@ -148,7 +148,20 @@ describe("the wire", () => {
   it("survives lines that are no messages", async () => {
     await using server = start();
     server.child.stdin.write("hello\n{}\n[1]\n\n\u0000\n");
+    for (const message of [{ id: 7, method: "ping", params: "x" }, { id: 8 }, { id: true, method: "ping" }])
+      server.send(message);
     await server.initialize();
+    // Who sent one of them waits for no answer in vain.
+    expect(server.messages().map(({ id, error }) => [id, (error as { code?: number } | undefined)?.code])).toEqual([
+      [null, -32700],
+      [null, -32600],
+      [null, -32600],
+      [null, -32700],
+      [7, -32600],
+      [8, -32600],
+      [null, -32600],
+      [0, undefined],
+    ]);
     expect(await server.call(1, "exec", { command: "echo fine" })).toContain("fine");
     // What is wrong with each is told in one line.
     expect(server.stderr.trimEnd().split("\n")).toSatisfy((lines: string[]) =>

@@ -36,6 +36,7 @@ interface PendingCall {
   readonly reject: (error: unknown) => void;
 }
 
+const hasGroups = process.platform !== "win32";
 const keptStderr = 4000;
 /** An idle child takes a claim in a millisecond; one that needs this long is stopped or stuck. */
 const longestClaimMs = 3_000;
@@ -60,7 +61,7 @@ export class SandboxChild {
     () => this.#send({ type: "ping" }),
     () => {
       this.#lose("its process does not answer any more");
-      this.#process.kill("SIGKILL");
+      this.#kill();
     },
   );
   #nextCall = 1;
@@ -82,6 +83,8 @@ export class SandboxChild {
       cwd: "/",
       serialization: "advanced",
       stdio: ["ignore", "pipe", "pipe", "ipc"],
+      // In a group of its own, which ends as a whole: a wall that is still being put up is several processes.
+      detached: hasGroups,
     });
     this.#process.stdout?.resume();
     // Read for the reason of a death, never shown: Node's warnings about its flags are not for users.
@@ -250,12 +253,27 @@ export class SandboxChild {
   /** Ends the process at once and everything in it, and what the caller's process does for it. */
   async destroy(): Promise<void> {
     this.#abort("it was destroyed");
-    this.#process.kill("SIGKILL");
+    this.#kill();
     // Referenced again: the caller waits for this end.
     this.#ending = true;
     this.#holdLoop();
     this.#refer("ref");
     await this.exited;
+  }
+
+  /** The whole group: bubblewrap, ended alone before it is ready, leaves its other half behind for ever. */
+  #kill(): void {
+    const { pid, exitCode, signalCode } = this.#process;
+    if (!hasGroups || pid === undefined || exitCode !== null || signalCode !== null) {
+      this.#process.kill("SIGKILL");
+      return;
+    }
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch (error) {
+      // Gone since.
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
   }
 
   /** Whether the streams of the process, whose end is that of all behind it, keep the caller's program alive. */

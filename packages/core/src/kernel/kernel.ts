@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Deadline, settlesWithin, unlessAborted } from "../deadline.js";
+import { deferred } from "../deferred.js";
 import { SandboxError } from "../errors.js";
 import type { Captured, EndReason } from "../exec.js";
 import { checkOptions, type RunCodeOptions } from "../options.js";
@@ -75,7 +76,19 @@ export class Kernel implements AsyncDisposable {
         operation: "kernel.run",
       });
     }
-    return this.#enqueue(() => this.#cell(code, options));
+    const begun = deferred<void>();
+    const turn = this.#enqueue(() => {
+      begun.resolve();
+      return this.#cell(code, options);
+    });
+    try {
+      await unlessAborted(begun.promise, options.signal);
+    } catch (error) {
+      if (!options.signal?.aborted || error !== options.signal.reason) throw error;
+      // Still in the queue: when its turn comes it ends at once, which nobody need wait for.
+      return cellResult(new CellOutput(options), { reason: "aborted", startedMs: performance.now() });
+    }
+    return await turn;
   }
 
   /** Starts the interpreter, so that a language that is not there is found out now. */

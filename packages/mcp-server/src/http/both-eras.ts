@@ -4,6 +4,7 @@ import {
   isLegacyRequest,
   legacyStatelessFallback,
   type McpHandlerRequestOptions,
+  type McpHttpHandler,
   type McpServerFactory,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
@@ -13,8 +14,11 @@ import { LegacySessions } from "./legacy-sessions.js";
 /** The protocol of 2026 and those of 2025, from one factory. */
 export interface BothEras {
   readonly handle: ReturnType<typeof toNodeHandler>;
-  /** Tells a change to those clients of the newer protocol that listen for it; the others hear of it by their server. */
-  readonly tellChange: (uri: string) => void;
+  /**
+   * Tells a change to those clients of one principal that listen for it in the newer protocol; the others hear of it by
+   * their server.
+   */
+  readonly tellChange: (clientId: string, uri: string) => void;
   /** Breaks off what is under way. */
   close(): Promise<void>;
 }
@@ -23,20 +27,27 @@ export interface BothEras {
 export function bothEras(factory: McpServerFactory, maxRequestBodySize: number): BothEras {
   const onerror = (error: Error) => report("protocol", error);
   const stateless = legacyStatelessFallback(factory, onerror, { maxRequestBodySize });
-  const modern = createMcpHandler(factory, { legacy: "reject", onerror, maxRequestBodySize });
+  // One for each principal: whoever listens hears of nobody else's changes, and takes nobody else's place.
+  const modern = new Map<string, McpHttpHandler>();
+  const modernOf = (clientId = ""): McpHttpHandler => {
+    const handler =
+      modern.get(clientId) ?? createMcpHandler(factory, { legacy: "reject", onerror, maxRequestBodySize });
+    modern.set(clientId, handler);
+    return handler;
+  };
   const legacy = new LegacySessions({ factory, maxRequestBodySize, stateless });
   const fetch = async (request: Request, options: McpHandlerRequestOptions = {}) => {
     if (request.method !== "POST") return await legacy.fetch(request, options);
     const parsedBody = parsed(await request.text());
     if (parsedBody === undefined) return notJson();
     const isLegacy = await isLegacyRequest(request, parsedBody);
-    return await (isLegacy ? legacy : modern).fetch(request, { ...options, parsedBody });
+    return await (isLegacy ? legacy : modernOf(options.authInfo?.clientId)).fetch(request, { ...options, parsedBody });
   };
   return {
     handle: toNodeHandler({ fetch }, { onerror, maxRequestBodySize }),
-    tellChange: (uri) => modern.notify.resourceUpdated(uri),
+    tellChange: (clientId, uri) => modern.get(clientId)?.notify.resourceUpdated(uri),
     async close() {
-      await Promise.all([modern.close(), legacy.close()]);
+      await Promise.all([legacy.close(), ...[...modern.values()].map((handler) => handler.close())]);
     },
   };
 }

@@ -6,9 +6,9 @@ import {
   type McpServerFactory,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { report } from "../report.js";
 
-/** Sessions of one principal; beyond them the one longest unused goes, and its calls are served without a session. */
-const maxSessions = 500;
+const maxSessionsByDefault = 500;
 
 /** Ended sessions that are remembered. */
 const maxEnded = 10_000;
@@ -16,11 +16,20 @@ const maxEnded = 10_000;
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly clientId: string | undefined;
+  /** Answers that are still owed. */
+  underWay: number;
+  /** True once newer sessions have taken its place. */
+  displaced: boolean;
 }
 
 export interface LegacySessionsOptions {
   readonly factory: McpServerFactory;
   readonly maxRequestBodySize: number;
+  /**
+   * Sessions of one principal, default 500; beyond them the one longest unused goes, and its calls are served without a
+   * session.
+   */
+  readonly maxSessions?: number | undefined;
   /** Serves what belongs to no session known here. */
   readonly stateless: (request: Request, options?: McpHandlerRequestOptions) => Promise<Response>;
 }
@@ -67,7 +76,7 @@ export class LegacySessions {
       onsessioninitialized: (id) => this.#add(id, session),
       onsessionclosed: (id) => this.#end(id),
     });
-    const session: Session = { transport, clientId: authInfo?.clientId };
+    const session: Session = { transport, clientId: authInfo?.clientId, underWay: 0, displaced: false };
     await server.connect(transport);
     return session;
   }
@@ -81,14 +90,35 @@ export class LegacySessions {
 
   /** A client that goes away before the answer has cancelled: there is nothing it could resume from. */
   async #serve(session: Session, request: Request, options: McpHandlerRequestOptions) {
-    const body = options.parsedBody;
-    if (isJSONRPCRequest(body)) {
-      const params = { requestId: body.id, reason: "the client went away" };
+    for (const { id } of [options.parsedBody].flat().filter(isJSONRPCRequest)) {
+      const params = { requestId: id, reason: "the client went away" };
       request.signal.addEventListener("abort", () =>
         session.transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params }),
       );
     }
-    return await session.transport.handleRequest(request, options);
+    const response = await session.transport.handleRequest(request, options);
+    return request.method === "POST" ? this.#owed(session, request, response) : response;
+  }
+
+  /** Counts the answer as owed until it is given, or nobody waits for it. */
+  #owed(session: Session, { signal }: Request, response: Response): Response {
+    if (response.body === null || signal.aborted) return response;
+    session.underWay += 1;
+    let over = false;
+    const given = () => {
+      if (over) return;
+      over = true;
+      session.underWay -= 1;
+      this.#closeUnused(session);
+    };
+    signal.addEventListener("abort", given, { once: true });
+    return new Response(response.body.pipeThrough(new TransformStream({ flush: given })), response);
+  }
+
+  /** What it subscribed to would be told to nobody for ever. */
+  #closeUnused({ displaced, underWay, transport }: Session): void {
+    if (!displaced || underWay > 0) return;
+    transport.close().catch((error: unknown) => report("a session could not be closed", error));
   }
 
   #touch(id: string, session: Session): void {
@@ -100,8 +130,12 @@ export class LegacySessions {
     this.#sessions.set(id, session);
     const own = [...this.#sessions].filter(([, { clientId }]) => clientId === session.clientId);
     const [oldest] = own;
-    // Not closed: its calls under way are still answered.
-    if (own.length > maxSessions && oldest !== undefined) this.#sessions.delete(oldest[0]);
+    if (own.length <= (this.#options.maxSessions ?? maxSessionsByDefault) || oldest === undefined) return;
+    const [displacedId, displaced] = oldest;
+    this.#sessions.delete(displacedId);
+    displaced.displaced = true;
+    // Its calls under way are still answered.
+    this.#closeUnused(displaced);
   }
 }
 

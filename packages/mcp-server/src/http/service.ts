@@ -12,6 +12,8 @@ import { Refusal } from "./refusal.js";
 /** Where MCP is served. */
 export const endpoint = "/mcp";
 
+const methods: readonly string[] = ["POST", "GET", "DELETE"];
+
 /** Where clients of the protocol of 2024 look for it. */
 const sseEndpoints: readonly string[] = ["/sse", "/message", "/messages", `${endpoint}/sse`];
 const insteadOfSse = `the transport HTTP+SSE of 2024 is not served: use streamable HTTP at ${endpoint} (in a client's config: type "http", not "sse")`;
@@ -113,11 +115,15 @@ export class Service {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const principal = await this.#options.gate.admit(request);
     if (this.#draining) throw shuttingDown();
+    if (!methods.includes(request.method ?? "")) {
+      throw new Refusal(405, `POST to ${endpoint}`, { Allow: methods.join(", ") });
+    }
     if (request.method === "GET" && request.headers["mcp-session-id"] === undefined) {
       throw new Refusal(405, `POST to ${endpoint}; ${insteadOfSse}`, { Allow: "POST" });
     }
-    // A client's open GET waits for what may never come.
-    if (request.method === "POST") this.#underWay.add(response);
+    // Whoever listens, by GET or in the newer protocol by a call, waits for what may never come.
+    const listens = request.headers["mcp-method"] === "subscriptions/listen";
+    if (request.method === "POST" && !listens) this.#underWay.add(response);
     await this.#options.protocol.handle(Object.assign(request, { auth: authOf(principal) }), response);
   }
 }

@@ -57,5 +57,5 @@ function word(value: unknown): string {
 
 /** A message may hold what a client sent: lines, control characters, any length. */
 function clean(text: string): string {
-  return text.replaceAll(/[\s\p{Cc}]+/gu, " ").slice(0, maxChars);
+  return text.slice(0, maxChars).replaceAll(/[\s\p{Cc}]+/gu, " ");
 }

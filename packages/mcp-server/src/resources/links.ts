@@ -1,4 +1,9 @@
-import { type CallToolResult, ResourceNotFoundError } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+} from "@modelcontextprotocol/server";
 import type { FileInfo } from "@sandkit/core";
 import { mediaTypeOf } from "../media-type.js";
 
@@ -20,13 +25,20 @@ export const logTemplate = {
   mimeType: "text/plain",
 };
 
+/** Longest address that is looked at, in characters: a path of the longest that systems know, each byte escaped. */
+const maxUriChars = 3 * 4_096 + 256;
+
 /** What a URI of this server names. */
 export type Target =
   | { readonly kind: "file"; readonly handle: string; readonly path: string }
   | { readonly kind: "log"; readonly process: string; readonly stream: (typeof logStreams)[number] };
 
-/** @throws ResourceNotFoundError for anything that is no address of a file or of a log */
+/** @throws ResourceNotFoundError for anything that is no address of a file or of a log, ProtocolError for one too long */
 export function parseUri(uri: string): Target {
+  if (uri.length > maxUriChars) {
+    const message = `the URI has ${uri.length} characters, above the limit of ${maxUriChars}`;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+  }
   const [, process, name] = /^run:\/\/([^/]+)\/([^/]+)$/.exec(uri) ?? [];
   const stream = logStreams.find((known) => known === name);
   if (process !== undefined && stream !== undefined) return { kind: "log", process, stream };

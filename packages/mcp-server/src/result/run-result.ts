@@ -6,7 +6,11 @@ import { linkTo } from "../resources/links.js";
 import type { Used } from "../sandboxes.js";
 import { introduction } from "./introduction.js";
 import type { ShownOutput } from "./shown-output.js";
-import { duration, size } from "./text.js";
+import { shownPath } from "./shown-path.js";
+import { abridged, duration, size } from "./text.js";
+
+/** Longest name of an exception that is told, in characters; the traceback has it whole. */
+const maxNameChars = 100;
 
 /** Links to files in one result. */
 const maxLinks = 10;
@@ -72,7 +76,7 @@ function recordOf(
     truncated: shown.truncated,
     ...(files.length === 0 ? {} : { files: files.map(({ path }) => path) }),
     ...("stateLost" in ended ? { stateLost: ended.stateLost } : {}),
-    ...("error" in ended && ended.error !== undefined ? { error: ended.error.name } : {}),
+    ...("error" in ended && ended.error !== undefined ? { error: abridged(ended.error.name, maxNameChars) } : {}),
   };
 }
 
@@ -85,7 +89,7 @@ function keptLine({ label, file, totalBytes }: Kept): string {
 
 function filesLine(changed: readonly FileInfo[]): string[] {
   if (changed.length === 0) return [];
-  const named = changed.slice(0, maxLinks).map((file) => `${file.path} (${size(file.size)})`);
+  const named = changed.slice(0, maxLinks).map((file) => `${shownPath(file.path)} (${size(file.size)})`);
   const more = changed.length > maxLinks ? ` and ${changed.length - maxLinks} more` : "";
   return [`[files written] ${named.join(", ")}${more}`];
 }
@@ -103,7 +107,7 @@ function endOf(result: RunEnd, { timeoutSeconds, config }: RunContext): string {
   const signal = "signal" in result ? result.signal : undefined;
   const sentences: Record<EndReason, string> = {
     exited: error
-      ? `Raised ${error.name} (exit code ${result.exitCode}) after ${took}.`
+      ? `Raised ${abridged(error.name, maxNameChars)} (exit code ${result.exitCode}) after ${took}.`
       : `Exited with code ${result.exitCode} after ${took}.`,
     signaled: signal ? `Ended by signal ${signal} after ${took}.` : `The interpreter died after ${took}.`,
     timeout: `Stopped at the time limit of ${timeoutSeconds} s; everything it started is ended, output so far is below. Do less in one call, or pass a larger timeout (at most ${config.maxTimeoutSeconds}).`,

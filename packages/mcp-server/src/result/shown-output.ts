@@ -78,28 +78,30 @@ function pageSections(page: LogPage, attachments: Attachments): Section[] {
   ];
 }
 
-/** The text, or of one that is far too long its beginning and its end: others wait while it is worked on. */
+/** What a terminal shows of a text, or of the two ends of one that is far too long: others wait while it is worked on. */
 function forShowing(text: string): { readonly text: string; readonly whole: boolean } {
-  if (text.length <= maxWorkedOn || (looksLikeJson(text) && text.length <= maxJson)) return { text, whole: true };
+  const all = () => ({ text: terminalText(text), whole: true });
+  if (text.length <= maxWorkedOn || (looksLikeJson(text) && text.length <= maxJson)) return all();
   const half = maxWorkedOn / 2;
   const borders = [half, text.length - half];
   // One long piece of base64 becomes a file, which must be whole.
-  if (borders.some((at) => base64Spans(text.slice(at - 2_048, at + 2_048)).length > 0)) return { text, whole: true };
+  if (borders.some((at) => base64Spans(text.slice(at - 2_048, at + 2_048)).length > 0)) return all();
   const { head, tail } = ends(text, maxWorkedOn);
   const gap = `\n[... ${text.length - head.length - tail.length} characters left out ...]\n`;
-  return { text: head + gap + tail, whole: false };
+  // Each by itself: what the tail does to the lines above it must not reach the head.
+  return { text: terminalText(head) + gap + terminalText(tail), whole: false };
 }
 
 /** A stream as a section; none when nothing was written. */
 function streamSection(label: Stream, stream: Omit<Captured, "bytes">, attachments: Attachments): Section[] {
-  const { text, whole } = forShowing(stream.text);
   const { totalBytes, truncated } = stream;
   if (totalBytes === 0) return [];
-  if (isBinary(text)) return [{ label, text: `(binary, ${size(totalBytes)})`, totalBytes, hidden: true }];
+  if (isBinary(stream.text)) return [{ label, text: `(binary, ${size(totalBytes)})`, totalBytes }];
+  const { text, whole } = forShowing(stream.text);
   return [
     {
       label,
-      text: withoutBlobs(terminalText(text), attachments, truncated),
+      text: withoutBlobs(text, attachments, truncated),
       totalBytes: truncated || !whole ? totalBytes : undefined,
       remedy: "see the end",
     },

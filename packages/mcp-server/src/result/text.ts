@@ -5,12 +5,10 @@ export interface Section {
   /** Shown above the text unless it is the only part. */
   readonly label: string;
   readonly text: string;
-  /** Bytes of the whole, where `text` is already less. */
+  /** Bytes of the whole, where `text` is already less: whatever its length, the section is not shown whole. */
   readonly totalBytes?: number | undefined;
   /** What to do about a part that is left out of the text; default: what a program can do. */
   readonly remedy?: string | undefined;
-  /** True when the text only says what there is: whatever its length, the section is not shown whole. */
-  readonly hidden?: boolean | undefined;
 }
 
 /** What fits of some sections. */
@@ -36,9 +34,10 @@ export function joinSections(sections: readonly Section[], budget: number): Join
     const label = sections.length > 1 || section.label !== "stdout" ? `[${section.label}]\n` : "";
     return label + body.replace(/\n+$/, "");
   });
-  const cut = sections.filter((section, index) => section.hidden || section.text.length > (shares[index] ?? 0));
-  const truncated = cut.length > 0 || sections.some((section) => section.totalBytes !== undefined);
-  return { text: parts.join("\n"), truncated, cut: cut.map(({ label }) => label) };
+  const cut = sections.filter(
+    ({ text, totalBytes }, index) => totalBytes !== undefined || text.length > (shares[index] ?? 0),
+  );
+  return { text: parts.join("\n"), truncated: cut.length > 0, cut: cut.map(({ label }) => label) };
 }
 
 /** Divides a budget: nobody gets more than asked for, and what the small leave goes to the large. */

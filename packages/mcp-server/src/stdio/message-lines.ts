@@ -1,24 +1,34 @@
 import { Transform, type TransformCallback } from "node:stream";
+import { type MessageProblem, messageProblem } from "./message-problem.js";
 
 const newline = 0x0a;
 /** Enough to find the id, which clients write first or last. */
 const edgeBytes = 4096;
 
+export interface MessageLinesOptions {
+  readonly maxBytes: number;
+  /** Gets the JSON-RPC id of a line that was dropped, where it can be told. */
+  readonly onTooLong: (id: string | number | undefined) => void;
+  /** Told of a line that is no message. */
+  readonly onProblem: (problem: MessageProblem) => void;
+}
+
 /**
- * Passes whole lines on, each at once, and drops those above a limit without keeping them in memory. The SDK would
- * close the connection over one such line.
+ * Passes whole messages on, each at once, and drops what is none and what is above a limit, the latter without keeping
+ * it in memory. The SDK would close the connection over one such line, and not answer the others.
  */
 export class MessageLines extends Transform {
   readonly #maxBytes: number;
   readonly #onTooLong: (id: string | number | undefined) => void;
+  readonly #onProblem: (problem: MessageProblem) => void;
   #chunks: Buffer[] = [];
   #size = 0;
 
-  /** @param onTooLong Gets the JSON-RPC id of a line that was dropped, where it can be told. */
-  constructor(maxBytes: number, onTooLong: (id: string | number | undefined) => void) {
+  constructor({ maxBytes, onTooLong, onProblem }: MessageLinesOptions) {
     super();
     this.#maxBytes = maxBytes;
     this.#onTooLong = onTooLong;
+    this.#onProblem = onProblem;
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
@@ -48,8 +58,13 @@ export class MessageLines extends Transform {
     const tooLong = this.#size > this.#maxBytes;
     this.#chunks = [];
     this.#size = 0;
-    if (tooLong) this.#onTooLong(idOf(line));
-    else this.push(line);
+    if (tooLong) {
+      this.#onTooLong(idOf(line));
+      return;
+    }
+    const problem = messageProblem(line.toString("utf8"));
+    if (problem === undefined) this.push(line);
+    else this.#onProblem(problem);
   }
 }
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { linkTo } from "../resources/links.js";
 import { invalid } from "../result/error-result.js";
 import { ImageTray, imageTypeOf } from "../result/images.js";
+import { shownPath } from "../result/shown-path.js";
 import { size } from "../result/text.js";
 import { readLines } from "../text-lines.js";
 import { defineTool, sandboxId, type ToolCall } from "./tool.js";
@@ -60,9 +61,9 @@ async function listing(sandbox: Sandbox, path: string): Promise<string> {
 }
 
 function describeEntry(info: FileInfo): string {
-  const name = info.path.slice(info.path.lastIndexOf("/") + 1);
+  const name = shownPath(info.path.slice(info.path.lastIndexOf("/") + 1));
   if (info.type === "directory") return `${name}/`;
-  if (info.type === "symlink") return `${name} -> ${info.symlinkTarget ?? "?"}`;
+  if (info.type === "symlink") return `${name} -> ${shownPath(info.symlinkTarget ?? "?")}`;
   return `${name}  ${size(info.size)}`;
 }
 
