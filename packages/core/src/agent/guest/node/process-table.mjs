@@ -44,6 +44,11 @@ export function processTable() {
   return table;
 }
 
+/** The pid given out last in this pid namespace; null where the system does not tell. */
+export function lastPid() {
+  return readProc("/proc/loadavg")?.trim().split(" ").at(-1) ?? null;
+}
+
 /** When a process started; null when it is gone. */
 export function startOf(pid) {
   const stat = readProc(`/proc/${pid}/stat`);

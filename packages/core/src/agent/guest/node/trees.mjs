@@ -1,13 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { processTable, startOf, variableOf } from "./process-table.mjs";
+import { lastPid, processTable, startOf, variableOf } from "./process-table.mjs";
 
 /** In the environment of programs: a name for the tree that a process grew in. */
 export const tokenName = "SANDKIT_EXEC";
 const pollMs = 50;
 const killPollMs = 5;
 const maxRounds = 32;
-/** Looks in a row that must find nobody after a kill: one may miss a process that forks and ends all the time. */
+/** Looks in a row that must find nobody after a kill. */
 const cleanLooks = 3;
+/** As many where something was started meanwhile: they may have missed a process that forks and ends all the time. */
+const cleanLooksBesideForks = 20;
 
 /** The processes that grew from one spawn. */
 class Tree {
@@ -16,7 +18,9 @@ class Tree {
   start = 0;
   leaderEnded = false;
   killing = false;
+  /** Looks in a row that found nobody, and those of them since which nothing was started. */
   clean = 0;
+  quiet = 0;
   /** Start times of the processes seen to belong here, by pid. */
   known = new Map();
   onGone = () => undefined;
@@ -35,6 +39,7 @@ export class Trees {
   #sole;
   #helpers;
   #timer = null;
+  #newest = null;
 
   /** @param sole Whether every process of this pid namespace comes from this agent. */
   constructor(sole, helpers) {
@@ -103,15 +108,19 @@ export class Trees {
 
   #check() {
     const members = this.#members();
+    const newest = lastPid();
+    const forked = newest === null || newest !== this.#newest;
+    this.#newest = newest;
     for (const tree of [...this.#living]) {
       if (!tree.leaderEnded) continue;
       if (members.get(tree).length > 0) {
-        tree.clean = 0;
+        tree.clean = tree.quiet = 0;
         if (tree.killing) this.#kill(tree);
         continue;
       }
       tree.clean += 1;
-      if (tree.killing && tree.clean < cleanLooks) continue;
+      tree.quiet = forked ? 0 : tree.quiet + 1;
+      if (tree.killing && tree.quiet < cleanLooks && tree.clean < cleanLooksBesideForks) continue;
       this.#living.delete(tree);
       tree.onGone();
     }
