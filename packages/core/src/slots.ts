@@ -9,21 +9,33 @@ export class Slots {
 
   /** Runs the work once there is a slot for it. @throws the reason of a signal that is aborted before that */
   async run<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    await this.#take(signal);
+    const giveBack = await this.take(signal);
     try {
       return await work();
     } finally {
-      this.#free += 1;
-      this.#next();
+      giveBack();
     }
   }
 
-  #take(signal: AbortSignal | undefined): Promise<void> {
+  /**
+   * Resolves with the function that gives the slot back; to call it again does nothing.
+   * @throws the reason of a signal that is aborted before that
+   */
+  async take(signal?: AbortSignal | undefined): Promise<() => void> {
     signal?.throwIfAborted();
+    if (this.#free > 0) this.#free -= 1;
+    else await this.#wait(signal);
+    let held = true;
+    return () => {
+      if (held) this.#giveBack();
+      held = false;
+    };
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const begin = () => {
         signal?.removeEventListener("abort", giveUp);
-        this.#free -= 1;
         resolve();
       };
       const giveUp = () => {
@@ -32,11 +44,13 @@ export class Slots {
       };
       signal?.addEventListener("abort", giveUp, { once: true });
       this.#waiting.push(begin);
-      this.#next();
     });
   }
 
-  #next(): void {
-    if (this.#free > 0) this.#waiting.shift()?.();
+  /** A slot goes from one to the next, so that nobody who comes just then is before those who wait. */
+  #giveBack(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#free += 1;
   }
 }

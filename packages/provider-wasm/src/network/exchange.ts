@@ -2,13 +2,12 @@ import type { Agent, ClientRequest, IncomingMessage } from "node:http";
 import * as http from "node:http";
 import * as https from "node:https";
 import type { LookupFunction } from "node:net";
-import { deferred } from "@sandkit/core";
+import { deferred, type Slots } from "@sandkit/core";
 import { type AllowList, bare, type Reach } from "./allow-list.js";
 import { decodedBody } from "./decoded-body.js";
 import { bodyWindow, type GuestRequest, type RequestNews, type ResponseHead } from "./messages.js";
 import { failureOf, NetworkError } from "./network-error.js";
 import { planRequest, type RequestPlan } from "./plan-request.js";
-import type { Turns } from "./turns.js";
 
 /** What bounds each request. */
 export interface ExchangeLimits {
@@ -25,7 +24,7 @@ export interface ExchangeLimits {
 /** What the requests of one sandbox share. */
 export interface ExchangeContext {
   readonly allowList: AllowList;
-  readonly turns: Turns;
+  readonly turns: Slots;
   readonly limits: ExchangeLimits;
   lookup(reach: Reach): LookupFunction;
   /** One that keeps connections for the next request, or one that does not. */

@@ -1,9 +1,9 @@
 import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
+import { Slots } from "@sandkit/core";
 import type { Reach } from "./allow-list.js";
 import { NetworkError } from "./network-error.js";
 import { isPublicAddress } from "./public-address.js";
-import { Turns } from "./turns.js";
 
 /** Looks a name up as the operating system does. */
 export type Resolve = (
@@ -16,7 +16,7 @@ export type Resolve = (
  * Lookups hold threads that the whole process shares, and there are four: names that never resolve may not take them
  * all.
  */
-const processTurns = new Turns(3);
+const processTurns = new Slots(3);
 
 const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
@@ -28,7 +28,7 @@ loopback.addAddress("::1", "ipv6");
  * addresses.
  */
 export function guardedLookups(resolve: Resolve = systemLookup): (reach: Reach) => LookupFunction {
-  const turns = new Turns(1);
+  const turns = new Slots(1);
   const underWay = new Map<string, Promise<LookupAddress[]>>();
 
   const find = async (hostname: string): Promise<LookupAddress[]> => {

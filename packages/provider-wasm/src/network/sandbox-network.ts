@@ -1,10 +1,10 @@
 import * as http from "node:http";
 import * as https from "node:https";
+import { Slots } from "@sandkit/core";
 import { AllowList } from "./allow-list.js";
 import { Exchange, type ExchangeContext, type ExchangeLimits, type ExchangeListener } from "./exchange.js";
 import { guardedLookups, type Resolve } from "./guarded-lookup.js";
 import type { GuestRequest } from "./messages.js";
-import { Turns } from "./turns.js";
 
 /** Requests that are under way to hosts at one time; more wait for their turn. */
 const mostAtOnce = 8;
@@ -42,7 +42,7 @@ export class SandboxNetwork {
     this.#agents = Object.values(agents).flatMap((pair) => Object.values(pair));
     this.#context = {
       allowList: new AllowList(allow),
-      turns: new Turns(mostAtOnce),
+      turns: new Slots(mostAtOnce),
       limits: { ...limits, ...seams.limits },
       lookup: guardedLookups(seams.resolve),
       agent: (secure, keeps) => agents[secure ? "secure" : "plain"][keeps ? "kept" : "single"],
