@@ -23,7 +23,8 @@ export interface EgressProxyOptions extends EgressPolicy {
 interface Client {
   /** What its requests wait for: they are served one after another. */
   turn: Promise<void>;
-  waiting: number;
+  /** Those that are not answered, oldest first. */
+  readonly asked: ForwardedRequest[];
   /** It has been answered, and has not asked again. */
   idle: boolean;
   timer: NodeJS.Timeout | undefined;
@@ -101,7 +102,7 @@ export class EgressProxy {
       endWith(connection, refusalText({ code: "EBUSY", message }));
       return;
     }
-    const client: Client = { turn: Promise.resolve(), waiting: 0, idle: false, timer: undefined, tunnel: undefined };
+    const client: Client = { turn: Promise.resolve(), asked: [], idle: false, timer: undefined, tunnel: undefined };
     this.#clients.set(connection, client);
     this.#parse(connection, client);
   }
@@ -134,20 +135,20 @@ export class EgressProxy {
   #serve(request: http.IncomingMessage, response: http.ServerResponse): void {
     const connection: Duplex = request.socket;
     const client = this.#clients.get(connection);
-    if (!client || client.waiting >= mostAhead) {
+    if (!client || client.asked.length >= mostAhead) {
       connection.destroy();
       return;
     }
     clearTimeout(client.timer);
     client.idle = false;
-    client.waiting += 1;
+    const forwarded = new ForwardedRequest(request, response, this.#context, this.#agents);
+    client.asked.push(forwarded);
     const before = client.turn;
     client.turn = this.#track(
       before.then(async () => {
-        const forwarded = new ForwardedRequest(request, response, this.#context, this.#agents);
         if (!connection.destroyed) await forwarded.run(client.tunnel);
-        client.waiting -= 1;
-        if (client.waiting > 0 || connection.destroyed) return;
+        client.asked.shift();
+        if (client.asked.length > 0 || connection.destroyed) return;
         client.idle = true;
         this.#limit(connection, client, this.#context.limits.keepAliveMs);
       }),
@@ -185,7 +186,7 @@ export class EgressProxy {
   /** The client whose connection is not parsed any more; undefined for one that did not wait for its answers. */
   #taken(connection: Duplex): Client | undefined {
     const client = this.#clients.get(connection);
-    if (client?.waiting === 0) {
+    if (client?.asked.length === 0) {
       clearTimeout(client.timer);
       client.idle = false;
       return client;
@@ -196,9 +197,11 @@ export class EgressProxy {
 
   /** Says why what came was no request, where nothing else is being said. */
   #complain({ code, reason }: ParserError, connection: Duplex): void {
-    const client = this.#clients.get(connection);
-    if (client?.waiting !== 0 || !connection.writable) connection.destroy();
-    else endWith(connection, refusalText({ code: "EINVAL", message: complaint(code, reason) }));
+    const [asked, ...others] = this.#clients.get(connection)?.asked ?? [];
+    const message = complaint(code, reason);
+    if (others.length > 0 || !connection.writable) connection.destroy();
+    else if (asked) asked.reject(message);
+    else endWith(connection, refusalText({ code: "EINVAL", message }));
   }
 
   /** Ends the connection that has waited longest for its next request. */

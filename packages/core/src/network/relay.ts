@@ -37,6 +37,7 @@ export class Relay {
 
   /** Lets the client's bytes through, after those that it has said already. */
   forward(said: Buffer): void {
+    if (!this.#settle) return;
     if (said.length > 0) {
       this.#contact.sent(said.length);
       this.#host.write(said);
