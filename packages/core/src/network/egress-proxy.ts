@@ -160,15 +160,20 @@ export class EgressProxy {
     if (!client) return;
     connection.unshift(head);
     const target = parseTarget(request.url ?? "");
-    if (!target) {
-      const message = `CONNECT ${JSON.stringify((request.url ?? "").slice(0, 200))}: it is no host:port`;
-      endWith(connection, refusalText({ code: "EINVAL", message }));
-    } else if (target.port === plainPort && this.#context.judge.checksTunnels) {
-      // HTTP in the clear is checked request by request, whichever way it comes.
+    const refuse = (message: string) => endWith(connection, refusalText({ code: "EINVAL", message }));
+    if (client.tunnel) refuse("a tunnel within a tunnel is refused");
+    else if (!target) refuse(`CONNECT ${JSON.stringify((request.url ?? "").slice(0, 200))}: it is no host:port`);
+    else if (this.#isPlain(target)) {
       client.tunnel = target;
       connection.write(established);
       this.#parse(connection, client);
     } else this.#track(openTunnel(connection, target, this.#context));
+  }
+
+  /** HTTP in the clear is checked request by request, whichever way it comes. What is refused anyway is no tunnel. */
+  #isPlain(target: Target): boolean {
+    const { judge } = this.#context;
+    return target.port === plainPort && judge.checksTunnels && judge.permits(target);
   }
 
   #upgrade(request: http.IncomingMessage, connection: Duplex, head: Buffer): void {
@@ -204,7 +209,7 @@ export class EgressProxy {
     else endWith(connection, refusalText({ code: "EINVAL", message }));
   }
 
-  /** Ends the connection that has waited longest for its next request. */
+  /** Ends a connection that waits for nothing but its next request. */
   #endIdle(): boolean {
     for (const [connection, { idle }] of this.#clients) {
       if (!idle) continue;

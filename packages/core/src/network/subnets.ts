@@ -1,0 +1,20 @@
+import { BlockList, isIP } from "node:net";
+
+/** A set of addresses, by subnets such as `10.0.0.0/8`. */
+export class Subnets {
+  readonly #list = new BlockList();
+
+  constructor(...subnets: readonly string[]) {
+    for (const subnet of subnets) {
+      const [address = "", bits] = subnet.split("/");
+      this.#list.addSubnet(address, Number(bits), isIP(address) === 4 ? "ipv4" : "ipv6");
+    }
+  }
+
+  /** One with a zone is of a link, and in no set. One of IPv4 that is written as of IPv6 is what it is written as. */
+  has(address: string): boolean {
+    const family = isIP(address);
+    if (family === 0 || address.includes("%") || /^::ffff:/i.test(address)) return false;
+    return this.#list.check(address, family === 4 ? "ipv4" : "ipv6");
+  }
+}
