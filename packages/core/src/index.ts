@@ -57,6 +57,7 @@ export type {
 export type { GitCommit, GitSignature } from "./git/log.js";
 export type { GitPushedRef } from "./git/push-report.js";
 export type { GitChange, GitFileStatus, GitStatus } from "./git/status.js";
+export { keepAlive } from "./keep-alive.js";
 export { loadJavaScript, loadTypeScript, type PrepareCell } from "./kernel/javascript-source.js";
 export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
 export type {

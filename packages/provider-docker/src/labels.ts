@@ -1,4 +1,6 @@
-/** What a container's labels tell of its sandbox. Labels cannot be changed afterwards, from inside or outside. */
+import { recordInName } from "./claimed-name.js";
+
+/** What a container tells of its sandbox: by its labels, which cannot be changed afterwards, or by its name. */
 export interface SandboxRecord {
   readonly id: string;
   readonly owner: string;
@@ -21,6 +23,8 @@ export const createdKey = `${prefix}created`;
 export const idKey = `${prefix}id`;
 export const nameKey = `${prefix}name`;
 export const detachedKey = `${prefix}detached`;
+/** On those that were started before anybody asked for a sandbox. */
+const spareKey = `${prefix}spare`;
 
 /** Labels of a container with this sandbox in it. */
 export function labelsOf(record: SandboxRecord): Record<string, string> {
@@ -37,10 +41,19 @@ export function labelsOf(record: SandboxRecord): Record<string, string> {
   };
 }
 
-/** The sandbox of a container; undefined when there is none in it. */
-export function recordOf(labels: Readonly<Record<string, string>>): SandboxRecord | undefined {
+/** Labels of a container that waits for its sandbox. */
+export function spareLabels(owner: string): Record<string, string> {
+  return { [ownerKey]: owner, [createdKey]: String(Date.now()), [spareKey]: "true" };
+}
+
+/**
+ * The sandbox of a container; undefined when there is none in it.
+ * @param name Of the container, as the engine tells it.
+ */
+export function recordOf(labels: Readonly<Record<string, string>>, name = ""): SandboxRecord | undefined {
   const id = labels[idKey];
   const owner = labels[ownerKey];
+  if (labels[spareKey] !== undefined && owner !== undefined) return recordInName(name, owner);
   const workdir = labels[`${prefix}workdir`];
   if (id === undefined || owner === undefined || workdir === undefined) return undefined;
   const own = Object.entries(labels).filter(([key]) => key.startsWith(userPrefix));
@@ -60,9 +73,4 @@ export function recordOf(labels: Readonly<Record<string, string>>): SandboxRecor
 /** A filter of the engine: containers with all these labels, in any state. */
 export function withLabels(wanted: readonly string[]) {
   return { all: true, filters: JSON.stringify({ label: wanted }) } as const;
-}
-
-/** The filter's form of a user's label. */
-export function userLabel(key: string, value: string): string {
-  return `${userPrefix}${key}=${value}`;
 }

@@ -34,6 +34,12 @@ export const optionsSchema = z
       .max(2_147_483_647)
       .optional()
       .meta({ description: "How long a detached sandbox outlives its last client, in ms; default 300000" }),
+    pool: z
+      .strictObject({
+        size: z.int().min(1).max(64).meta({ description: "Containers kept ready, about 25 MiB each" }),
+      })
+      .optional()
+      .meta({ description: "Containers started ahead of time, each handed out once; default none" }),
     unsafeRoot: z
       .boolean()
       .optional()

@@ -24,6 +24,8 @@ export interface SandboxPlan {
   readonly templateName?: string | undefined;
   readonly workspace: Workspace;
   readonly user: string;
+  /** Whether any other number would do. */
+  readonly anyUser: boolean;
   readonly runtime?: string | undefined;
   readonly network: "none" | "bridge";
   /** Absent: two, or all that there are. */
@@ -62,6 +64,7 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
       diskMiB: resources.diskMiB ?? (resources.memoryMiB === undefined ? options.diskMiB : undefined),
     }),
     user,
+    anyUser: native.user === undefined,
     runtime: native.runtime ?? options.runtime,
     network: create.network === "full" && options.unsafeBridge ? "bridge" : "none",
     cpus: resources.cpus ?? options.cpus,
@@ -71,9 +74,19 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
   };
 }
 
-function anyUser(): string {
+/** A number for the user of one sandbox. */
+export function anyUser(): string {
   const id = randomInt(users.first, users.end);
   return `${id}:${id}`;
+}
+
+/**
+ * Equal for sandboxes that can live in the same container, before anything was said to its agent. All that the plan says
+ * is fixed at birth, but for what is taken out here.
+ */
+export function birthKey({ env, templateName, template, workspace, user, ...fixed }: SandboxPlan): string {
+  const { workdir, ...space } = workspace;
+  return JSON.stringify([template.image, template.build, space, fixed.anyUser || user, fixed]);
 }
 
 function imageTemplate(image = ""): Template {

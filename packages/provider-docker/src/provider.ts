@@ -9,7 +9,8 @@ import { reapContainers } from "./reaper.js";
 import { Sandboxes } from "./sandboxes.js";
 
 /**
- * Sandboxes in hardened containers, on Docker or what speaks its API. Nothing is connected to before the first use.
+ * Sandboxes in hardened containers, on Docker or what speaks its API. Nothing is connected to before the first use,
+ * unless a pool is asked for.
  * @throws SandboxError `INVALID` for options that are none
  */
 export function docker(options: DockerOptions = {}): Provider<DockerNative> {
@@ -28,5 +29,6 @@ export function docker(options: DockerOptions = {}): Provider<DockerNative> {
     list: (list) => sandboxes.list(list),
     reap: async (reap) => reapContainers(await connector.connect(), reap),
     check: () => checkEngine(connector, parsed),
+    close: () => sandboxes.close(),
   });
 }

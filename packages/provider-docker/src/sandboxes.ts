@@ -3,6 +3,7 @@ import {
   type AttachOptions,
   type CreateOptions,
   fingerprintOf,
+  keepAlive,
   type ListOptions,
   ownerLabel,
   type ProviderSession,
@@ -24,13 +25,15 @@ import {
   refuseUnreachable,
 } from "./detached.js";
 import type { EngineClient, EngineConnector } from "./engine/client.js";
+import { demultiplex } from "./engine/demux.js";
 import { onEngine, providerName, refusal, statusOf } from "./errors.js";
 import { ImageStore } from "./image-store.js";
-import { idKey, recordOf, type SandboxRecord, userLabel, withLabels } from "./labels.js";
+import { labelsOf, ownerKey, recordOf, type SandboxRecord, withLabels } from "./labels.js";
 import type { DockerNative, DockerOptions } from "./options.js";
 import { planSandbox } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
 import { type FirstWords, openSession } from "./session.js";
+import { SpareContainers } from "./spare-containers.js";
 import { startSandbox } from "./start-sandbox.js";
 
 type Create = CreateOptions<DockerNative>;
@@ -52,24 +55,26 @@ export class Sandboxes {
   readonly #agents = new CompiledAgents();
   readonly #attached = new SessionRegistry(providerName);
   readonly #slots = new Slots(createsAtOneTime);
+  readonly #spares: SpareContainers | undefined;
   #swept = false;
 
   constructor(connector: EngineConnector, options: DockerOptions) {
     this.#connector = connector;
     this.#options = options;
     this.#images = new ImageStore(options.pull);
+    if (!options.pool) return;
+    const parts = { connector, images: this.#images, agents: this.#agents, slots: this.#slots };
+    this.#spares = new SpareContainers({ size: options.pool.size, ...parts }, planSandbox({}, options));
   }
 
   async create(create: Create): Promise<ProviderSession> {
     if (create.lifetime?.detached) return this.#createDetached(create);
-    return this.#attached.create(create, ({ id }) =>
-      this.#slots.run(create.signal, async () => {
-        const engine = await this.#engine(create);
-        if (create.name !== undefined && (await hasDetached(engine, create.name))) throw takenName(create.name);
-        // Its lifetime is kept by the registry: the owner is there as long as the sandbox is.
-        return this.#start(engine, create, id, {});
-      }),
-    );
+    return this.#attached.create(create, async ({ id }) => {
+      const engine = await this.#engine(create);
+      if (create.name !== undefined && (await hasDetached(engine, create.name))) throw takenName(create.name);
+      // Its lifetime is kept by the registry: the owner is there as long as the sandbox is.
+      return this.#start(engine, create, id, {});
+    });
   }
 
   async attach(ref: SandboxRef, { signal }: AttachOptions = {}): Promise<ProviderSession | null> {
@@ -88,6 +93,11 @@ export class Sandboxes {
     for (const { record, state } of await this.#others(options)) {
       if (record.detached || record.owner !== owner) yield infoOf(record, state);
     }
+  }
+
+  /** Removes the containers that nobody has claimed. */
+  async close(): Promise<void> {
+    await this.#spares?.close();
   }
 
   /** The engine, at first with a look for what died owners left. */
@@ -118,7 +128,7 @@ export class Sandboxes {
       const { ttlMs, idleMs } = create.lifetime ?? {};
       const words = { ttlMs, idleMs, leaseMs: this.#options.leaseMs ?? defaultLeaseMs, options };
       try {
-        return await this.#slots.run(signal, () => this.#start(engine, create, randomUUID(), words));
+        return await this.#start(engine, create, randomUUID(), words);
       } catch (error) {
         // Somebody else was faster with this name: theirs is the one to get.
         if (name === undefined || statusOf(error instanceof Error ? error.cause : undefined) !== 409) throw error;
@@ -130,7 +140,8 @@ export class Sandboxes {
     const { onProgress, signal, labels = {}, name } = create;
     const plan = planSandbox(create, this.#options);
     await requireRuntime(engine, plan.runtime);
-    const image = await this.#images.prepare(engine, plan.template, { signal, onProgress });
+    // It may be on its way already, for the pool.
+    const image = await keepAlive(this.#images.prepare(engine, plan.template, { signal, onProgress }));
     const detached = create.lifetime?.detached ?? false;
     const record: SandboxRecord = {
       id,
@@ -143,12 +154,27 @@ export class Sandboxes {
       detached,
       labels,
     };
-    const first = await firstCommand(image, plan, detached, this.#agents.of(image.id));
-    onProgress?.(`starting a container of ${image.reference}`);
-    const container = containerNameOf(id, detached ? name : undefined);
-    const order = { engine, name: container, plan, image, record, ...first };
     const capabilities = dockerCapabilities(this.#options, plan.runtime, image.first);
-    return startSandbox(order, capabilities, words, signal, this.#agents);
+    const tenant = { record, capabilities, env: plan.env, words };
+    // A detached one has another first program.
+    const spare = detached ? undefined : await this.#spares?.claim(engine, image, plan, tenant, signal);
+    if (spare) return spare;
+    return this.#slots.run(signal, async () => {
+      const first = await firstCommand(image, plan, detached, this.#agents.of(image.id));
+      onProgress?.(`starting a container of ${image.reference}`);
+      const container = containerNameOf(id, detached ? name : undefined);
+      const order = {
+        engine,
+        name: container,
+        plan,
+        image,
+        labels: labelsOf(record),
+        detached,
+        sandboxId: id,
+        ...first,
+      };
+      return startSandbox(order, tenant, signal, this.#agents);
+    });
   }
 
   /** Another client of a detached sandbox. */
@@ -159,19 +185,21 @@ export class Sandboxes {
   ): Promise<ProviderSession> {
     const capabilities = dockerCapabilities(this.#options, runtime);
     const streams = await bridgeStreams(engine, container, record.id);
-    return openSession({ engine, container, record, capabilities, origin: "attached" }, streams, {}, signal);
+    const box = { engine, container, record, capabilities, origin: "attached" } as const;
+    return openSession(box, demultiplex(streams), {}, signal);
   }
 
   /** What the engine has with these labels, whoever made it. */
   async #others(options: ListOptions): Promise<{ readonly record: SandboxRecord; readonly state: string }[]> {
     const engine = await this.#connector.connect();
-    const wanted = Object.entries(options.labels ?? {}).map(([key, value]) => userLabel(key, value));
+    const wanted = Object.entries(options.labels ?? {});
     const containers = await onEngine({ operation: "list", subject: "containers" }, () =>
-      engine.dockerode.listContainers(withLabels([idKey, ...wanted])),
+      engine.dockerode.listContainers(withLabels([ownerKey])),
     );
-    return containers.flatMap(({ Labels, State }) => {
-      const record = recordOf(Labels);
-      return record && (State === "running" || State === "paused") ? [{ record, state: State }] : [];
+    return containers.flatMap(({ Labels, Names, State }) => {
+      const record = recordOf(Labels, Names[0]);
+      const isWanted = record && wanted.every(([key, value]) => record.labels[key] === value);
+      return isWanted && (State === "running" || State === "paused") ? [{ record, state: State }] : [];
     });
   }
 }

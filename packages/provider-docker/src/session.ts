@@ -1,4 +1,3 @@
-import type { Duplex } from "node:stream";
 import {
   type AgentSession,
   agentSession,
@@ -8,7 +7,7 @@ import {
   streamChannel,
 } from "@sandkit/core";
 import type { EngineClient } from "./engine/client.js";
-import { type Demultiplexed, demultiplex } from "./engine/demux.js";
+import type { Demultiplexed } from "./engine/demux.js";
 import { directories } from "./environment.js";
 import { providerName } from "./errors.js";
 import type { SandboxRecord } from "./labels.js";
@@ -31,19 +30,21 @@ export interface FirstWords {
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly leaseMs?: number | undefined;
+  /** How long the agent may take to answer, in milliseconds; default 30 s. */
+  readonly startTimeoutMs?: number | undefined;
 }
 
 /**
- * The session of a box, over the streams of the engine that lead to its agent.
+ * The session of a box, over the streams that lead to its agent.
  * @throws SandboxError `UNAVAILABLE` with what the agent's program said, `SANDBOX_LOST`; or `signal.reason`
  */
 export async function openSession(
   box: Box,
-  streams: Duplex,
+  outputs: Demultiplexed,
   words: FirstWords,
   signal?: AbortSignal,
 ): Promise<AgentSession> {
-  const outputs = demultiplex(streams);
+  const streams = outputs.source;
   const refer = (how: "ref" | "unref") => {
     if (how in streams) Reflect.apply(Reflect.get(streams, how), streams, []);
   };

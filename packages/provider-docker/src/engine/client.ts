@@ -4,6 +4,7 @@ import type Dockerode from "dockerode";
 import { engineError, onEngine, providerName, statusOf, wordsOf } from "../errors.js";
 import { type EngineAddress, engineAddresses, here } from "./discover.js";
 import { attachContainer, startExec } from "./hijack.js";
+import { quietly } from "./quietly.js";
 
 /** How long an engine may take to say that it is there, in milliseconds. */
 const pingTimeoutMs = 2_000;
@@ -33,6 +34,7 @@ export class EngineClient {
   readonly place: string;
   #facts: Promise<EngineFacts> | undefined;
   #seenAt = performance.now();
+  #background: EngineClient | undefined;
 
   constructor(dockerode: Dockerode, place: string) {
     this.dockerode = dockerode;
@@ -58,6 +60,12 @@ export class EngineClient {
       throw error;
     });
     return this.#facts;
+  }
+
+  /** The same engine, through connections that keep no program alive: for work that nobody waits for. */
+  inBackground(): EngineClient {
+    this.#background ??= new EngineClient(quietly(this.dockerode), this.place);
+    return this.#background;
   }
 
   container(name: string): Dockerode.Container {

@@ -1,5 +1,5 @@
-import type { Duplex } from "node:stream";
 import { PlainBox, type ProviderSession } from "@sandkit/core";
+import type { Demultiplexed } from "../engine/demux.js";
 import { directories } from "../environment.js";
 import { providerName } from "../errors.js";
 import { type Box, type FirstWords, infoOf, removalOf } from "../session.js";
@@ -20,7 +20,7 @@ export interface PlainSession extends ProviderSession {
  */
 export async function openPlainSession(
   box: Box,
-  streams: Duplex,
+  { source: streams, stdout }: Demultiplexed,
   words: FirstWords,
   signal?: AbortSignal,
 ): Promise<PlainSession> {
@@ -32,7 +32,7 @@ export async function openPlainSession(
     streams.once("close", () => resolve());
   });
   // What the first program writes is nothing, and nobody listens.
-  streams.resume();
+  stdout.resume();
   closed.then(remove).catch(() => undefined);
   const plain = await PlainBox.open(containerPlace(engine, inspected, record.id), {
     capabilities: box.capabilities,
