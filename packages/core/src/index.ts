@@ -10,6 +10,8 @@ export {
   bridgeCommand,
 } from "./agent/guest-source.js";
 export { streamChannel } from "./agent/stream-channel.js";
+export { type BalancedNative, balance } from "./balance/balance.js";
+export type { BackendHealth, BalanceOptions } from "./balance/balance-options.js";
 export {
   type Capabilities,
   capabilities,
