@@ -27,11 +27,12 @@ export async function poolFigure({ model, image, labels }, rounds) {
     for (let round = -1; round < rounds; round++) {
       await spares(1);
       await settle("container");
-      let raw;
+      /** @type {{ id: string }[]} */
+      const raw = [];
       const rawMs = await timed(async () => {
-        raw = await rawFirstOutput(model);
+        raw.push(await rawFirstOutput(model));
       });
-      if (raw) await removeContainer(raw.id);
+      await Promise.all(raw.map(({ id }) => removeContainer(id)));
       await settle("container");
       const oursMs = await timed(async () => {
         const sandbox = await firstOutput(provider, labels);
