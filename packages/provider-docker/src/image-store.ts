@@ -24,6 +24,8 @@ export interface ImageFacts {
 type Asker = {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((message: string) => void) | undefined;
+  /** True: what is not on the engine is not brought there. */
+  readonly presentOnly?: boolean | undefined;
 };
 
 /** Label of an image that says what its sandboxes start with, so that nobody has to look. */
@@ -63,7 +65,7 @@ export class ImageStore {
   }
 
   async #bring(engine: EngineClient, template: Template, reference: string, asker: Asker): Promise<void> {
-    if (this.#pull === "never") throw missing(template, reference);
+    if (this.#pull === "never" || asker.presentOnly) throw missing(template, reference);
     await this.#fetching.run(reference, asker, async (job) => {
       const { image } = template;
       if (!(await inspectImage(engine, image))) await pullImage(engine, image, job);

@@ -119,7 +119,8 @@ export class SpareContainers {
     const { connector, images, agents } = this.#options;
     const engine = (await connector.connect()).inBackground();
     await requireRuntime(engine, plan.runtime);
-    const image = await images.prepare(engine, plan.template, { signal });
+    // Whoever asks for the image first pulls it, and is told so.
+    const image = await images.prepare(engine, plan.template, { signal, presentOnly: true });
     const own = plan.anyUser ? { ...plan, user: anyUser() } : plan;
     const first = await firstCommand(image, own, false, agents.of(image.id));
     const name = `sandkit-spare-${randomUUID()}`;
