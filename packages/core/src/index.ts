@@ -74,6 +74,17 @@ export type {
   SpawnProcessOptions,
 } from "./options.js";
 export { ownerLabel, ownerState } from "./owner.js";
+export { explainNpm } from "./packages/explain-npm.js";
+export { explainPip } from "./packages/explain-pip.js";
+export { type PackageFailure, type PackageVerdict, packageError, shownAddress } from "./packages/package-failure.js";
+export {
+  type AskedPackages,
+  type PackageLanguage,
+  packageLanguageOf,
+  parsePackages,
+  parsePythonPackages,
+  pythonEntries,
+} from "./packages/parse-packages.js";
 export { parseOptions } from "./parse-options.js";
 export { PlainBox, type PlainBoxOptions } from "./plain/plain-box.js";
 export type { OutputSink, PlainEnding, PlainExec, PlainPlace, PlainStart } from "./plain/plain-place.js";

@@ -386,6 +386,11 @@ export interface SandboxInfo {
   readonly createdAt: Date;
   readonly expiresAt?: Date | undefined;
   readonly labels: Readonly<Record<string, string>>;
+  /**
+   * What `packages` of the create came to, each exactly: `requests==2.32.5`, `npm:zod@4.1.12`. Asked for like that,
+   * they are the same again. Absent where none were asked for, or the backend does not tell.
+   */
+  readonly packages?: readonly string[] | undefined;
   /** Shells that run a command string: `["sh", "bash"]`. */
   readonly shells: readonly string[];
   /** Interpreters that can be started by name: `["python3"]`. */

@@ -33,6 +33,7 @@ export function dockerCapabilities(
       "lifetime.detached": first === "python" && !options.unsafeRoot ? "native" : false,
       attach: "native",
       list: "native",
+      packages: first === "shell" ? false : "native",
       git: "emulated",
     },
   });

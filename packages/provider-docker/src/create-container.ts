@@ -3,7 +3,7 @@ import type { EngineClient } from "./engine/client.js";
 import { engineError, providerName, statusOf } from "./errors.js";
 import { hardenedContainer } from "./hardening.js";
 import type { ImageFacts } from "./image-store.js";
-import { labelsOf, recordOf, type SandboxRecord } from "./labels.js";
+import { idKey, labelsOf, type SandboxRecord } from "./labels.js";
 import type { SandboxPlan } from "./plan-sandbox.js";
 import { removeContainer } from "./removal.js";
 
@@ -71,7 +71,7 @@ async function make({ engine, name, plan, image, record, command }: ContainerOrd
 
 async function removeIfOurs(engine: EngineClient, name: string, id: string): Promise<void> {
   const found = await engine.inspect(name);
-  if (found && recordOf(found.Config.Labels)?.id === id) await removeContainer(engine, found.Id, id);
+  if (found?.Config.Labels[idKey] === id) await removeContainer(engine, found.Id, id);
 }
 
 /**

@@ -9,6 +9,10 @@ export interface SandboxRecord {
   /** Hash of the options that a second create of the name must have too. */
   readonly options?: string | undefined;
   readonly detached: boolean;
+  /** What `packages` of the create came to. */
+  readonly packages?: readonly string[] | undefined;
+  /** Key of the set of packages that is installed in it: then it is nobody's sandbox. */
+  readonly installs?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -21,6 +25,8 @@ export const createdKey = `${prefix}created`;
 export const idKey = `${prefix}id`;
 export const nameKey = `${prefix}name`;
 export const detachedKey = `${prefix}detached`;
+const installsKey = `${prefix}installs`;
+const packagesKey = `${prefix}packages`;
 
 /** Labels of a container with this sandbox in it. */
 export function labelsOf(record: SandboxRecord): Record<string, string> {
@@ -33,6 +39,8 @@ export function labelsOf(record: SandboxRecord): Record<string, string> {
     ...(record.template !== undefined && { [`${prefix}template`]: record.template }),
     ...(record.options !== undefined && { [`${prefix}options`]: record.options }),
     ...(record.detached && { [detachedKey]: "true" }),
+    ...(record.packages && { [packagesKey]: record.packages.join(" ") }),
+    ...(record.installs !== undefined && { [installsKey]: record.installs }),
     ...Object.fromEntries(Object.entries(record.labels).map(([key, value]) => [userPrefix + key, value])),
   };
 }
@@ -42,7 +50,7 @@ export function recordOf(labels: Readonly<Record<string, string>>): SandboxRecor
   const id = labels[idKey];
   const owner = labels[ownerKey];
   const workdir = labels[`${prefix}workdir`];
-  if (id === undefined || owner === undefined || workdir === undefined) return undefined;
+  if (id === undefined || owner === undefined || workdir === undefined || installsKey in labels) return undefined;
   const own = Object.entries(labels).filter(([key]) => key.startsWith(userPrefix));
   return {
     id,
@@ -53,6 +61,7 @@ export function recordOf(labels: Readonly<Record<string, string>>): SandboxRecor
     template: labels[`${prefix}template`],
     options: labels[`${prefix}options`],
     detached: labels[detachedKey] === "true",
+    packages: labels[packagesKey]?.split(" ").filter((entry) => entry !== ""),
     labels: Object.fromEntries(own.map(([key, value]) => [key.slice(userPrefix.length), value])),
   };
 }

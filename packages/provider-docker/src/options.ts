@@ -3,6 +3,7 @@ import * as z from "zod";
 
 const user = z.string().regex(/^\d+:\d+$/, 'must be numeric, like "1000:1000"');
 const runtime = z.string().regex(/^[\w.-]+$/);
+const webAddress = z.url({ protocol: /^https?$/, error: "must be an address by https or http" });
 
 /** Options of the provider itself, for config files and programs alike. */
 export const optionsSchema = z
@@ -34,6 +35,28 @@ export const optionsSchema = z
       .max(2_147_483_647)
       .optional()
       .meta({ description: "How long a detached sandbox outlives its last client, in ms; default 300000" }),
+    packages: z
+      .strictObject({
+        indexUrl: webAddress
+          .optional()
+          .meta({ description: "Index of Python's packages (simple API); default https://pypi.org/simple/" }),
+        npmRegistry: webAddress
+          .optional()
+          .meta({ description: "Registry of Node's packages; default https://registry.npmjs.org/" }),
+        memoryMiB: z
+          .int()
+          .min(256)
+          .optional()
+          .meta({ description: "Memory of an installation, half of it for what is installed; default 4096" }),
+        timeoutMs: z
+          .int()
+          .min(1)
+          .max(2_147_483_647)
+          .optional()
+          .meta({ description: "How long an installation may take, in ms; default 240000" }),
+      })
+      .optional()
+      .meta({ description: "Packages of Python and Node: where they come from, and how they are installed" }),
     unsafeRoot: z
       .boolean()
       .optional()

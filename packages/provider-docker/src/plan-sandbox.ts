@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { type CreateOptions, parseOptions } from "@sandkit/core";
+import { type AskedPackages, type CreateOptions, packageLanguageOf, parseOptions, parsePackages } from "@sandkit/core";
 import { providerName, refusal } from "./errors.js";
 import { type DockerNative, type DockerOptions, nativeSchema } from "./options.js";
 import { defaultTemplate, findTemplate, type Template } from "./templates.js";
@@ -31,6 +31,7 @@ export interface SandboxPlan {
   readonly pids: number;
   readonly env: Readonly<Record<string, string>>;
   readonly unsafeRoot: boolean;
+  readonly packages: AskedPackages;
 }
 
 /**
@@ -68,6 +69,7 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     pids,
     env: create.env ?? {},
     unsafeRoot: options.unsafeRoot ?? false,
+    packages: parsePackages(providerName, create.packages, packageLanguageOf(templateName)),
   };
 }
 

@@ -25,10 +25,11 @@ import {
 } from "./detached.js";
 import type { EngineClient, EngineConnector } from "./engine/client.js";
 import { onEngine, providerName, refusal, statusOf } from "./errors.js";
-import { ImageStore } from "./image-store.js";
+import { type ImageFacts, ImageStore } from "./image-store.js";
 import { idKey, recordOf, type SandboxRecord, userLabel, withLabels } from "./labels.js";
 import type { DockerNative, DockerOptions } from "./options.js";
-import { planSandbox } from "./plan-sandbox.js";
+import { PackageSets } from "./packages/package-sets.js";
+import { planSandbox, type SandboxPlan } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
 import { type FirstWords, openSession } from "./session.js";
 import { startSandbox } from "./start-sandbox.js";
@@ -38,6 +39,13 @@ type Create = CreateOptions<DockerNative>;
 /** What the first client tells the agent, and the hash of the options that go with a name. */
 interface Words extends FirstWords {
   readonly options?: string;
+}
+
+/** What a sandbox starts from. */
+interface Start {
+  readonly engine: EngineClient;
+  readonly plan: SandboxPlan;
+  readonly image: ImageFacts;
 }
 
 /** More at one time take longer together: starting a container is work for the engine's processors. */
@@ -50,6 +58,7 @@ export class Sandboxes {
   readonly #options: DockerOptions;
   readonly #images: ImageStore;
   readonly #agents = new CompiledAgents();
+  readonly #sets: PackageSets;
   readonly #attached = new SessionRegistry(providerName);
   readonly #slots = new Slots(createsAtOneTime);
   #swept = false;
@@ -58,18 +67,18 @@ export class Sandboxes {
     this.#connector = connector;
     this.#options = options;
     this.#images = new ImageStore(options.pull);
+    this.#sets = new PackageSets(options, this.#agents);
   }
 
   async create(create: Create): Promise<ProviderSession> {
     if (create.lifetime?.detached) return this.#createDetached(create);
-    return this.#attached.create(create, ({ id }) =>
-      this.#slots.run(create.signal, async () => {
-        const engine = await this.#engine(create);
-        if (create.name !== undefined && (await hasDetached(engine, create.name))) throw takenName(create.name);
-        // Its lifetime is kept by the registry: the owner is there as long as the sandbox is.
-        return this.#start(engine, create, id, {});
-      }),
-    );
+    return this.#attached.create(create, async ({ id }) => {
+      const engine = await this.#engine(create);
+      if (create.name !== undefined && (await hasDetached(engine, create.name))) throw takenName(create.name);
+      const start = await this.#prepare(engine, create);
+      // Its lifetime is kept by the registry: the owner is there as long as the sandbox is.
+      return this.#slots.run(create.signal, () => this.#start(start, create, id, {}));
+    });
   }
 
   async attach(ref: SandboxRef, { signal }: AttachOptions = {}): Promise<ProviderSession | null> {
@@ -115,10 +124,11 @@ export class Sandboxes {
           return this.#join(engine, found, signal);
         }
       }
+      const start = await this.#prepare(engine, create);
       const { ttlMs, idleMs } = create.lifetime ?? {};
       const words = { ttlMs, idleMs, leaseMs: this.#options.leaseMs ?? defaultLeaseMs, options };
       try {
-        return await this.#slots.run(signal, () => this.#start(engine, create, randomUUID(), words));
+        return await this.#slots.run(signal, () => this.#start(start, create, randomUUID(), words));
       } catch (error) {
         // Somebody else was faster with this name: theirs is the one to get.
         if (name === undefined || statusOf(error instanceof Error ? error.cause : undefined) !== 409) throw error;
@@ -126,11 +136,19 @@ export class Sandboxes {
     }
   }
 
-  async #start(engine: EngineClient, create: Create, id: string, words: Words): Promise<ProviderSession> {
-    const { onProgress, signal, labels = {}, name } = create;
+  /** Brings onto the engine what a sandbox starts from, which may take long: nobody else waits for it. */
+  async #prepare(engine: EngineClient, create: Create): Promise<Start> {
+    const { onProgress, signal } = create;
     const plan = planSandbox(create, this.#options);
     await requireRuntime(engine, plan.runtime);
     const image = await this.#images.prepare(engine, plan.template, { signal, onProgress });
+    const { python, node } = plan.packages;
+    if (python.length + node.length === 0) return { engine, plan, image };
+    return { engine, plan, image: await this.#sets.prepare(engine, image, plan, { signal, onProgress }) };
+  }
+
+  async #start({ engine, plan, image }: Start, create: Create, id: string, words: Words): Promise<ProviderSession> {
+    const { onProgress, signal, labels = {}, name } = create;
     const detached = create.lifetime?.detached ?? false;
     const record: SandboxRecord = {
       id,
@@ -141,9 +159,10 @@ export class Sandboxes {
       workdir: plan.workspace.workdir,
       options: words.options,
       detached,
+      packages: image.packages,
       labels,
     };
-    const first = await firstCommand(image, plan, detached, this.#agents.of(image.id));
+    const first = await firstCommand(image, plan, detached, this.#agents.of(image.origin));
     onProgress?.(`starting a container of ${image.reference}`);
     const container = containerNameOf(id, detached ? name : undefined);
     const order = { engine, name: container, plan, image, record, ...first };
@@ -177,7 +196,7 @@ export class Sandboxes {
 }
 
 function infoOf(record: SandboxRecord, state: string): SandboxInfo {
-  const { id, name, template, createdAt, labels } = record;
+  const { id, name, template, createdAt, labels, packages } = record;
   return {
     ref: { provider: providerName, id },
     state: state === "paused" ? "paused" : "running",
@@ -186,6 +205,7 @@ function infoOf(record: SandboxRecord, state: string): SandboxInfo {
     template,
     createdAt,
     labels,
+    packages,
     // Known to who attaches: asking each box here would make a list as slow as its slowest.
     shells: [],
     interpreters: [],

@@ -91,9 +91,9 @@ export function removalOf({ engine, container, record }: Box): () => Promise<voi
 /** What the engine says of a box. */
 export async function infoOf(box: Box): Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">> {
   const found = (await box.engine.inspect(box.container))?.State;
-  const { name, template, createdAt, labels } = box.record;
+  const { name, template, createdAt, labels, packages } = box.record;
   const state = found?.Paused ? "paused" : found?.Running ? "running" : "gone";
-  return { state, origin: box.origin, name, template, createdAt, labels };
+  return { state, origin: box.origin, name, template, createdAt, labels, packages };
 }
 
 async function explainLoss({ engine, container }: Box, outputs: Demultiplexed): Promise<string | undefined> {

@@ -33,7 +33,7 @@ export async function startSandbox(
     const box = { engine, container, record, capabilities, origin: "created" } as const;
     const open = image.first === "shell" ? openPlainSession : openSession;
     const session = await open(box, streams, { ...words, env }, signal);
-    if (image.first === "python" && "code" in session) agents.learn(image.id, session);
+    if (image.first === "python" && "code" in session) agents.learn(image.origin, session);
     await session.files.write(gitConfig.path, new Blob([gitConfig.content]).stream(), { mode: "truncate", signal });
     return session;
   } catch (error) {

@@ -1,0 +1,200 @@
+import { randomUUID } from "node:crypto";
+import {
+  explainNpm,
+  explainPip,
+  ownerLabel,
+  type PackageVerdict,
+  type ProviderProcess,
+  type ProviderSession,
+  packageError,
+  unlessAborted,
+} from "@sandkit/core";
+import { firstCommand } from "../agent-program.js";
+import { dockerCapabilities } from "../capabilities.js";
+import type { CompiledAgents } from "../compiled-agents.js";
+import type { EngineClient } from "../engine/client.js";
+import { providerName } from "../errors.js";
+import type { ImageFacts } from "../image-store.js";
+import type { SandboxRecord } from "../labels.js";
+import type { DockerOptions } from "../options.js";
+import { planSandbox, type SandboxPlan } from "../plan-sandbox.js";
+import { startSandbox } from "../start-sandbox.js";
+import type { Workspace } from "../workspace.js";
+import { buildSet } from "./build-set.js";
+import { guestFile } from "./guest-file.js";
+import type { PackageSet } from "./package-set.js";
+import { places } from "./places.js";
+import { readOutput } from "./read-output.js";
+
+/** What an installation works with. */
+export interface Installation {
+  readonly engine: EngineClient;
+  readonly base: ImageFacts;
+  readonly set: PackageSet;
+  readonly options: DockerOptions;
+  readonly runtime?: string | undefined;
+  readonly agents: CompiledAgents;
+  readonly signal: AbortSignal;
+  readonly onProgress: (message: string) => void;
+}
+
+export const defaultMemoryMiB = 4096;
+const defaultTimeoutMs = 4 * 60_000;
+/** How long an index may be silent, in seconds. */
+const silenceSeconds = 20;
+const mebibyte = 1024 * 1024;
+
+/** Name of the container that installs a set: that the engine gives a name once makes the others wait. */
+export function installerName({ key }: PackageSet): string {
+  return `sandkit-packages-${key}`;
+}
+
+/**
+ * Installs a set in a container of its own, locked in like a sandbox, and builds its image of what that has made.
+ * Failed or aborted, it leaves nothing.
+ * @throws SandboxError `CONFLICT` when somebody else is installing it; what `packageError` says; `TIMEOUT`
+ */
+export async function installSet(work: Installation): Promise<void> {
+  const { set, options } = work;
+  const timeoutMs = options.packages?.timeoutMs ?? defaultTimeoutMs;
+  const limit = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([work.signal, limit]);
+  try {
+    await install({ ...work, signal });
+  } catch (error) {
+    if (!limit.aborted || work.signal.aborted || error !== limit.reason) throw error;
+    const said = `it took more than ${timeoutMs / 1000} s ("packages.timeoutMs" of docker())`;
+    throw packageError({ reason: "time", ...indexOf(options), said }, set.names, "docker", about);
+  }
+}
+
+const about = { provider: providerName, operation: "create" } as const;
+
+async function install(work: Installation): Promise<void> {
+  const { engine, base, set, options, signal, onProgress, agents } = work;
+  const plan = installationPlan(work);
+  const record: SandboxRecord = {
+    id: randomUUID(),
+    owner: await ownerLabel(),
+    createdAt: new Date(),
+    workdir: plan.workspace.workdir,
+    detached: false,
+    installs: set.key,
+    labels: {},
+  };
+  // By now whoever asked for the set listens.
+  onProgress(`installing ${set.names.join(", ")} over ${base.reference} (once on this engine)`);
+  const first = await firstCommand(base, plan, false, agents.of(base.origin));
+  const order = { engine, name: installerName(set), plan, image: base, record, ...first };
+  const session = await startSandbox(order, dockerCapabilities(options, plan.runtime, base.first), {}, signal, agents);
+  try {
+    const python = set.asked.python.length > 0 ? await installPython(session, work) : undefined;
+    if (set.asked.node.length > 0) await installNode(session, work);
+    const folders = [...(python ? ["python"] : []), ...(set.asked.node.length > 0 ? ["node"] : [])];
+    const mostBytes = plan.workspace.mounts[places.root] ?? 0;
+    const pack = await session.spawn(["tar", "-cf", "-", ...folders], { cwd: places.root, stdin: false });
+    const parts = { set, base: base.id, archive: pack.stdout, python, mostBytes, signal };
+    const lock = await buildSet(engine, parts);
+    onProgress(`installed ${lock.join(", ") || "nothing that the image did not have"}`);
+  } finally {
+    await session.destroy();
+  }
+}
+
+/** A sandbox's plan, with the network of package indexes, and room in the place of a workspace. */
+function installationPlan({ base, options, runtime }: Installation): SandboxPlan {
+  const plan = planSandbox(
+    { image: base.reference, network: "packages", env: environment(options), native: { runtime } },
+    { ...options, unsafeRoot: false },
+  );
+  return { ...plan, network: options.unsafeBridge ? "bridge" : plan.network, workspace: roomFor(options.packages?.memoryMiB ?? defaultMemoryMiB) };
+}
+
+/** Half of the memory for what is installed, three eighths for what that takes: the rest is for programs. */
+function roomFor(memoryMiB: number): Workspace {
+  const eighth = Math.floor(memoryMiB / 8) * mebibyte;
+  const mounts = { "/tmp": 3 * eighth, [places.root]: 4 * eighth };
+  return { workdir: places.root, memoryMiB, diskMiB: (memoryMiB * 7) / 8, mounts, sharedMemoryBytes: 16 * mebibyte };
+}
+
+/** By variables: older installers ignore those that they do not know. */
+function environment({ packages = {} }: DockerOptions): Record<string, string> {
+  const { indexUrl, npmRegistry } = packages;
+  return {
+    PYTHONUSERBASE: places.python,
+    PIP_NO_INPUT: "1",
+    ...(indexUrl !== undefined && { PIP_INDEX_URL: indexUrl }),
+    ...(indexUrl?.startsWith("http:") && { PIP_TRUSTED_HOST: new URL(indexUrl).host }),
+    npm_config_fetch_retries: "1",
+    npm_config_fetch_timeout: String(silenceSeconds * 1000),
+    ...(npmRegistry !== undefined && { npm_config_registry: npmRegistry }),
+  };
+}
+
+const pipInstall = ["python3", "-m", "pip", "install", "--no-cache-dir", "--progress-bar", "off"];
+const pipPatience = ["--retries", "1", "--timeout", String(silenceSeconds), "--no-warn-script-location"];
+
+async function installPython(session: ProviderSession, work: Installation) {
+  const { set, options, base, signal } = work;
+  const look = await readOutput(await session.spawn(["python3", "-c", await guestFile("place.py")], { stdin: false }));
+  const place =
+    look.exitCode === 0 ? (JSON.parse(look.text) as { site: string | null; user: string | null }) : undefined;
+  if (!place?.site?.startsWith("/")) {
+    const verdict: PackageVerdict = {
+      reason: "tool",
+      said: `image ${base.reference} has no python3 with places for packages`,
+    };
+    throw packageError(verdict, set.names, "pip", about);
+  }
+  await session.files.mkdir(places.python);
+  const where = place.user === null ? ["--target", places.python] : ["--user"];
+  const process = await session.spawn([...pipInstall, ...pipPatience, ...where, "--", ...set.asked.python], {
+    stdin: false,
+    mergeStderr: true,
+  });
+  const explain = (said: string) => explainPip(said, options.packages?.indexUrl);
+  await finish(process, work, { installer: "pip", explain, signal });
+  return { site: place.site, folder: place.user ?? places.python };
+}
+
+const npmInstall = ["npm", "install", "--prefix", places.node, "--no-audit", "--no-fund", "--no-update-notifier"];
+
+async function installNode(session: ProviderSession, work: Installation): Promise<void> {
+  const { set, options, signal } = work;
+  await session.files.mkdir(`${places.node}/node_modules`);
+  const process = await session.spawn([...npmInstall, "--", ...set.asked.node], {
+    cwd: places.node,
+    stdin: false,
+    mergeStderr: true,
+  });
+  await finish(process, work, {
+    installer: "npm",
+    explain: (said) => explainNpm(said, options.packages?.npmRegistry),
+    signal,
+  });
+}
+
+interface Finish {
+  readonly installer: "pip" | "npm";
+  readonly explain: (said: string) => PackageVerdict;
+  readonly signal: AbortSignal;
+}
+
+/** Waits for an installer and everything that it started. */
+async function finish(
+  process: ProviderProcess,
+  work: Installation,
+  { installer, explain, signal }: Finish,
+): Promise<void> {
+  const { text, exitCode, oom } = await unlessAborted(readOutput(process, work.onProgress), signal);
+  // What a package has left running must not change what is taken from here.
+  await process.kill("SIGKILL");
+  await unlessAborted(process.gone, signal);
+  if (exitCode === 0) return;
+  const verdict = oom ? ({ reason: "memory", said: "killed" } as const) : explain(text);
+  throw packageError(verdict, work.set.names, installer, about);
+}
+
+function indexOf({ packages }: DockerOptions) {
+  return packages?.indexUrl === undefined ? {} : { index: packages.indexUrl };
+}
