@@ -6,7 +6,7 @@ const unfit =
   /Could not find a version that satisfies the requirement ([^\n(]+?)(?: \(from (?!versions:)[^)]*\))? \(from versions: ([^)]*)\)/;
 const conflicting = /Cannot install ([^\n]+?) because these package versions have conflicting dependencies/;
 const unbuilt =
-  /Failed building wheel for (\S+)|Failed to build (?!installable)['"]?([\w.-]+)|Encountered error while generating package metadata[\s\S]*?╰─> ([\w.-]+)/;
+  /Failed building wheel for (\S+)|Failed to build (?!installable)['"]?([\w.-]+)|Encountered error while generating package metadata[\s\S]*?╰─> (?!See\b)([\w.-]+)/;
 
 /**
  * What pip's words mean; it has one exit code for all failures.

@@ -107,7 +107,11 @@ function installationPlan({ base, options, runtime }: Installation): SandboxPlan
     { image: base.reference, network: "packages", env: environment(options), native: { runtime } },
     { ...options, unsafeRoot: false },
   );
-  return { ...plan, network: options.unsafeBridge ? "bridge" : plan.network, workspace: roomFor(options.packages?.memoryMiB ?? defaultMemoryMiB) };
+  return {
+    ...plan,
+    network: options.unsafeBridge ? "bridge" : plan.network,
+    workspace: roomFor(options.packages?.memoryMiB ?? defaultMemoryMiB),
+  };
 }
 
 /** Half of the memory for what is installed, three eighths for what that takes: the rest is for programs. */

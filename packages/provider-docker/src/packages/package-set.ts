@@ -25,6 +25,11 @@ export interface PackageSet {
   readonly names: readonly string[];
 }
 
+/** Name of the image of the set with this key. */
+export function referenceOf(key: string): string {
+  return `sandkit/packages:${key}`;
+}
+
 /** The set of these packages over this image. */
 export function packageSet(base: ImageFacts, asked: AskedPackages, { packages = {} }: DockerOptions): PackageSet {
   const sorted = { python: [...new Set(asked.python)].sort(), node: [...new Set(asked.node)].sort() };
@@ -32,7 +37,7 @@ export function packageSet(base: ImageFacts, asked: AskedPackages, { packages = 
   const content = JSON.stringify([recipe, base.id, sorted.python, sorted.node, indexUrl, npmRegistry]);
   const key = createHash("sha256").update(content).digest("hex").slice(0, 32);
   const names = [...sorted.python, ...sorted.node.map((name) => `npm:${name}`)];
-  return { key, reference: `sandkit/packages:${key}`, asked: sorted, names };
+  return { key, reference: referenceOf(key), asked: sorted, names };
 }
 
 /** What was installed as one word of text; each is without spaces. */

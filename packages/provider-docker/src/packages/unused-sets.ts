@@ -2,11 +2,11 @@ import type { SandboxRef } from "@sandkit/core";
 import type { ImageInspectInfo } from "dockerode";
 import type { EngineClient } from "../engine/client.js";
 import { messageOf, onEngine, providerName, statusOf } from "../errors.js";
-import { type PackageSet, setKey } from "./package-set.js";
+import { type PackageSet, referenceOf, setKey } from "./package-set.js";
 
 const dayMs = 24 * 60 * 60_000;
 /** After this time without use a set is no longer kept, in milliseconds. */
-const keptMs = 30 * dayMs;
+const usuallyKeptMs = 30 * dayMs;
 
 /** When an image was named last, which is noted at each use; of engines that do not keep that: when it was made. */
 export function lastUse(image: ImageInspectInfo & { readonly Metadata?: { readonly LastTagTime?: string } }): Date {
@@ -35,32 +35,35 @@ export function noteUse(
 export async function removeUnusedSets(
   engine: EngineClient,
   { olderThanMs, dryRun }: { readonly olderThanMs: number; readonly dryRun?: boolean | undefined },
+  keptMs = usuallyKeptMs,
 ): Promise<SandboxRef[]> {
   const context = { operation: "reap", subject: "images of package sets" };
   const images = await onEngine(context, () =>
     engine.dockerode.listImages({ filters: JSON.stringify({ label: [setKey] }) }),
   );
   const removed: SandboxRef[] = [];
-  for (const { Id: id, RepoTags: tags, Created: created } of images) {
+  for (const { Id: id, RepoTags: tags, Created: created, Labels: labels } of images) {
+    // An image that somebody has made over a set's has its label, and another name.
+    const name = tags?.find((tag) => tag.endsWith(referenceOf(labels[setKey] ?? "")));
+    if (name === undefined) continue;
     if (Date.now() - created * 1000 < Math.max(keptMs, olderThanMs)) continue;
     const usedAt = lastUse(await onEngine(context, () => engine.dockerode.getImage(id).inspect()));
     if (Date.now() - usedAt.getTime() < Math.max(keptMs, olderThanMs)) continue;
-    const name = tags?.[0] ?? id;
-    if (!dryRun && !(await removeImage(engine, id))) continue;
+    if (!dryRun && !(await removeImage(engine, name))) continue;
     removed.push({ provider: providerName, id: name });
   }
   return removed;
 }
 
 /** False for one that a container still has. */
-async function removeImage(engine: EngineClient, id: string): Promise<boolean> {
+async function removeImage(engine: EngineClient, name: string): Promise<boolean> {
   try {
-    await engine.dockerode.getImage(id).remove({ force: false });
+    await engine.dockerode.getImage(name).remove({ force: false });
     return true;
   } catch (error) {
     const status = statusOf(error);
     if (status === 404) return true;
     if (status === 409) return false;
-    return onEngine({ operation: "reap", subject: `image ${id}` }, () => Promise.reject(error));
+    return onEngine({ operation: "reap", subject: `image ${name}` }, () => Promise.reject(error));
   }
 }
