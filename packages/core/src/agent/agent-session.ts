@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Duplex } from "node:stream";
 import { type Capabilities, capabilities, requireFeature, type Support } from "../capabilities.js";
 import { unlessAborted } from "../deadline.js";
 import { SandboxError } from "../errors.js";
@@ -24,6 +25,13 @@ import type { AgentInfo, AgentReady, Framing, HelloRequest } from "./protocol.js
 
 const startTimeoutMs = 30_000;
 
+/** What programs of a box reach by connecting to a port of their 127.0.0.1. */
+export interface ServedNetwork {
+  readonly port: number;
+  /** Serves one connection to its end. */
+  accept(connection: Duplex): void;
+}
+
 /** What a provider knows of the box that its channel leads to. */
 export interface AgentSessionOptions {
   readonly ref: SandboxRef;
@@ -40,6 +48,8 @@ export interface AgentSessionOptions {
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly leaseMs?: number | undefined;
+  /** The network that this client serves to programs of the box; see the protocol. */
+  readonly network?: ServedNetwork | undefined;
   /** Detached agents: until `ready`, other clients are told that the box is still being set up; see the protocol. */
   readonly settingUp?: boolean | undefined;
   /** Detached agents: this client joins what another has made. */
@@ -63,12 +73,13 @@ export interface AgentSessionOptions {
  * closed then
  */
 export async function agentSession(channel: Channel, options: AgentSessionOptions): Promise<AgentSession> {
-  const { ref, signal } = options;
+  const { ref, signal, network } = options;
   const connection = new AgentConnection(channel, {
     framing: options.framing ?? "binary",
     provider: ref.provider,
     sandboxId: ref.id,
     explainLoss: options.explainLoss,
+    ...(network && { onConnection: (connection) => network.accept(connection) }),
   });
   const limit = AbortSignal.timeout(options.startTimeoutMs ?? startTimeoutMs);
   try {
@@ -107,6 +118,7 @@ async function greet(connection: AgentConnection, options: AgentSessionOptions) 
     leaseMs: options.leaseMs ?? null,
     ...(options.settingUp && { settingUp: true }),
     ...(options.joins && { joins: true }),
+    ...(options.network && { network: { port: options.network.port } }),
   };
   const { provider, id } = options.ref;
   const subject = JSON.stringify(options.workdir);
