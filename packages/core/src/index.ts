@@ -1,5 +1,10 @@
 export { agentFeatures } from "./agent/agent-features.js";
-export { type AgentSession, type AgentSessionOptions, agentSession, type ServedNetwork } from "./agent/agent-session.js";
+export {
+  type AgentSession,
+  type AgentSessionOptions,
+  agentSession,
+  type ServedNetwork,
+} from "./agent/agent-session.js";
 export type { Channel } from "./agent/channel.js";
 export { type ErrnoContext, fromErrno } from "./agent/errno.js";
 export {

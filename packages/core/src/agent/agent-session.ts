@@ -3,9 +3,11 @@ import type { Duplex } from "node:stream";
 import { type Capabilities, capabilities, requireFeature, type Support } from "../capabilities.js";
 import { unlessAborted } from "../deadline.js";
 import { SandboxError } from "../errors.js";
+import { PortDoors } from "../ports/port-doors.js";
 import type {
   KernelLanguage,
   KernelOptions,
+  PortInfo,
   ProviderFiles,
   ProviderKernel,
   ProviderProcess,
@@ -14,6 +16,7 @@ import type {
   SandboxRef,
   SpawnOptions,
 } from "../provider.js";
+import { agentConnect } from "./agent-connect.js";
 import { agentFiles } from "./agent-files.js";
 import { startAgentKernel } from "./agent-kernel.js";
 import { AgentProcess } from "./agent-process.js";
@@ -149,6 +152,7 @@ export class AgentSession implements ProviderSession {
   readonly #connection: AgentConnection;
   readonly #options: AgentSessionOptions;
   readonly #client = randomUUID().slice(0, 8);
+  readonly #doors: PortDoors;
   #destroying: Promise<void> | undefined;
 
   /** For `agentSession` alone. */
@@ -163,6 +167,8 @@ export class AgentSession implements ProviderSession {
     this.files = agentFiles(connection, options.ref.provider);
     this.#connection = connection;
     this.#options = options;
+    this.#doors = new PortDoors(options.ref, (port) => agentConnect(connection, port, options.ref));
+    connection.closed.then(() => this.#doors.close());
   }
 
   /** Why the agent is of no more use: `EXPIRED` when it has ended by its lifetime. Undefined while it is. */
@@ -190,6 +196,13 @@ export class AgentSession implements ProviderSession {
       interrupt: () => kernel.interrupt(),
       kill: () => kernel.kill(),
     };
+  }
+
+  /** A port of the box as one of this machine's loopback: see `PortDoor` for who is let in. */
+  async port(port: number, options: { readonly waitMs?: number | undefined } = {}): Promise<PortInfo> {
+    requireFeature(this.#self, "ports", "port");
+    if (this.#connection.failure) throw this.#connection.failure;
+    return this.#doors.open(port, options.waitMs);
   }
 
   async extend(ttlMs: number): Promise<void> {

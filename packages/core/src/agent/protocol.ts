@@ -203,7 +203,10 @@ export interface HelloRequest {
   readonly directories: readonly string[];
   /** The agent ends at this time from now, in milliseconds. */
   readonly ttlMs: number | null;
-  /** The agent ends after this time without a request (`info` aside), a running program (kernels aside) or a busy ping. */
+  /**
+   * The agent ends after this time without a request (`info` aside), bytes for a connection, a running program (kernels
+   * aside) or a busy ping.
+   */
   readonly idleMs: number | null;
   /** Detached agents only: they end this long after their last client has left. */
   readonly leaseMs: number | null;

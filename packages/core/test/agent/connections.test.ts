@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import { request } from "node:http";
+import { connect as connectTo, createServer } from "node:net";
+import type { Duplex, Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { type AgentRuntime, agentCommand } from "../../src/agent/guest-source.js";
 import { type AgentSession, agentSession, capabilities, streamChannel } from "../../src/index.js";
@@ -28,7 +30,10 @@ async function served(runtime: AgentRuntime, accept: (connection: Duplex) => voi
   const port = await freePort();
   const session = await agentSession(streamChannel({ readable: child.stdout, writable: child.stdin }), {
     ref: { provider: "test", id: "box" },
-    capabilities: capabilities({ isolation: "none", features: { exec: "native", "exec.killTree": "native" } }),
+    capabilities: capabilities({
+      isolation: "none",
+      features: { exec: "native", "exec.killTree": "native", ports: "native" },
+    }),
     workdir: "/tmp",
     network: { port, accept },
     info: async () => ({ state: "running", origin: "created", createdAt: new Date(), labels: {} }),
@@ -53,7 +58,7 @@ import socket, sys
 peer = socket.create_connection(("127.0.0.1", ${port}))
 `;
 
-async function text(connection: Duplex): Promise<string> {
+async function text(connection: Readable): Promise<string> {
   const pieces: Buffer[] = [];
   connection.on("data", (piece: Buffer) => pieces.push(piece));
   await once(connection, "end");
@@ -190,4 +195,70 @@ asyncio.run(main())
       await expect.poll(() => open).toBe(0);
     });
   });
+
+  describe(`ports of a box with the agent in ${runtime}`, () => {
+    it("let HTTP in by the token alone, and carry everything byte for byte", async () => {
+      const { session } = await served(runtime, (connection) => connection.destroy());
+      const [web, plain] = [await freePort(), await freePort()];
+      await rejection(session.port(web, { waitMs: 1 }), "UNAVAILABLE");
+      const closed = await session.port(web);
+      expect((await fetch(closed.url, { headers: closed.headers ?? {} })).status).toBe(502);
+      const server = await session.spawn([python, "-c", boxServers(web, plain)], { stdin: false, mergeStderr: true });
+      const { url, headers = {} } = await session.port(web, { waitMs: 10_000 });
+      expect(url).toBe(closed.url);
+
+      expect((await fetch(url)).status).toBe(403);
+      expect((await fetch(url, { headers: { "x-sandkit-token": "0".repeat(40) } })).status).toBe(403);
+      const upload = randomBytes(3_000_000);
+      const hash = createHash("sha256").update(upload).digest("hex");
+      const posted = await fetch(`${url}/path?query`, { method: "POST", body: upload, headers });
+      expect(await posted.text()).toBe(`/path?query ${hash}`);
+      expect(await browse(url, headers["x-sandkit-token"] ?? "")).toBe("/ 0");
+
+      const { url: raw } = await session.port(plain, { waitMs: 10_000 });
+      const peer = connectTo({ port: Number(new URL(raw).port), host: "127.0.0.1", allowHalfOpen: true });
+      // The server speaks first, and what follows is no HTTP.
+      expect((await once(peer, "data"))[0].toString()).toBe("220 ready\n");
+      peer.end(Buffer.concat([Buffer.from("GET me "), upload]));
+      expect(await text(peer)).toBe(createHash("sha256").update("GET me ").update(upload).digest("hex"));
+
+      await server.kill("SIGKILL");
+      await session.destroy();
+      await expect(fetch(url, { headers })).rejects.toThrow("fetch failed");
+    });
+  });
+}
+
+/** A web server and one that greets and then says the hash of all that it reads. */
+const boxServers = (web: number, plain: number) => `
+import hashlib, http.server, socketserver, threading
+class Web(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.answer("0")
+    def do_POST(self):
+        self.answer(hashlib.sha256(self.rfile.read(int(self.headers["content-length"]))).hexdigest())
+    def answer(self, text):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write((self.path + " " + text).encode())
+class Plain(socketserver.StreamRequestHandler):
+    def handle(self):
+        self.wfile.write(b"220 ready\\n")
+        self.wfile.write(hashlib.sha256(self.rfile.read()).hexdigest().encode())
+threading.Thread(target=socketserver.TCPServer(("127.0.0.1", ${plain}), Plain).serve_forever).start()
+class Six(http.server.ThreadingHTTPServer):
+    address_family = 10
+Six(("::1", ${web}), Web).serve_forever()
+`;
+
+/** What a browser does with the token before \`.localhost\`. */
+async function browse(url: string, token: string): Promise<string> {
+  const { port } = new URL(url);
+  const asked = request({ port, host: "127.0.0.1", headers: { host: `${token}.localhost:${port}` } }).end();
+  const [response] = await once(asked, "response");
+  return text(response);
+}
+
+async function rejection(promise: Promise<unknown>, code: string): Promise<void> {
+  await expect(promise).rejects.toMatchObject({ code });
 }

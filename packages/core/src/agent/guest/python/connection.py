@@ -25,6 +25,8 @@ class SocketInput(InLane):
         self.shut = False
 
     def arrived(self, payload):
+        # As good as a request.
+        self.stream.agent.touch()
         self.waiting.append(memoryview(payload))
         self.write()
 
@@ -99,7 +101,6 @@ class Connection(Stream):
         connection.setblocking(False)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = connection
-        self.answered = True
         self.input = self.lanes[LANE_IN] = SocketInput(self)
         self.output = self.lanes[LANE_OUT] = SocketOutput(self)
         self.watch()
@@ -160,6 +161,11 @@ class AcceptedConnection(Connection):
 
     host_is_done = False
 
+    def __init__(self, client, number):
+        super().__init__(client, number)
+        # Nobody has asked for it.
+        self.answered = True
+
     def drop(self):
         super().drop()
         if self.host_is_done:
@@ -208,8 +214,8 @@ class HostConnection(Connection):
             self.attempt(port, peers, failure or OSError(number, "connect"))
 
     def connected(self, peer):
-        self.respond({})
         self.begin(peer)
+        self.respond({})
 
     def client_left(self):
         super().client_left()
