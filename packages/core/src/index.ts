@@ -13,6 +13,7 @@ export {
   agentCommand,
   attachedAgent,
   bridgeCommand,
+  proxyPreload,
 } from "./agent/guest-source.js";
 export { streamChannel } from "./agent/stream-channel.js";
 export {
