@@ -66,6 +66,7 @@ export type { GitChange, GitFileStatus, GitStatus } from "./git/status.js";
 export { loadJavaScript, loadTypeScript, type PrepareCell } from "./kernel/javascript-source.js";
 export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
 export { AllowList } from "./network/allow-list.js";
+export type { Contact } from "./network/contact.js";
 export type {
   ApprovalRequest,
   CreateOptions,

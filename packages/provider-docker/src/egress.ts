@@ -1,4 +1,4 @@
-import { AllowList, type NetworkPolicy } from "@sandkit/core";
+import { AllowList, type NetworkPolicy, type SandboxInfo } from "@sandkit/core";
 import { refusal } from "./errors.js";
 
 /** What the programs of a sandbox may be connected with. Stored with it, for those that attach. */
@@ -57,6 +57,12 @@ function checkEntries(entries: readonly string[], option: string): void {
       throw refusal("INVALID", `option "${option}": ${error.message}`);
     }
   }
+}
+
+/** As it is told to who uses the sandbox. */
+export function shownNetwork(egress: Egress | undefined): SandboxInfo["network"] {
+  if (!egress) return "none";
+  return egress.allow === "public" ? "full" : { allow: [...egress.allow, ...(egress.inner ?? [])] };
 }
 
 const proxy = `http://127.0.0.1:${egressPort}`;

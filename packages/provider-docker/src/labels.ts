@@ -1,3 +1,5 @@
+import type { Egress } from "./egress.js";
+
 /** What a container's labels tell of its sandbox. Labels cannot be changed afterwards, from inside or outside. */
 export interface SandboxRecord {
   readonly id: string;
@@ -9,6 +11,8 @@ export interface SandboxRecord {
   /** Hash of the options that a second create of the name must have too. */
   readonly options?: string | undefined;
   readonly detached: boolean;
+  /** What its programs may be connected with; absent: nothing. */
+  readonly egress?: Egress | undefined;
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -32,6 +36,7 @@ export function labelsOf(record: SandboxRecord): Record<string, string> {
     ...(record.name !== undefined && { [nameKey]: record.name }),
     ...(record.template !== undefined && { [`${prefix}template`]: record.template }),
     ...(record.options !== undefined && { [`${prefix}options`]: record.options }),
+    ...(record.egress && { [`${prefix}egress`]: JSON.stringify(record.egress) }),
     ...(record.detached && { [detachedKey]: "true" }),
     ...Object.fromEntries(Object.entries(record.labels).map(([key, value]) => [userPrefix + key, value])),
   };
@@ -53,8 +58,14 @@ export function recordOf(labels: Readonly<Record<string, string>>): SandboxRecor
     template: labels[`${prefix}template`],
     options: labels[`${prefix}options`],
     detached: labels[detachedKey] === "true",
+    egress: egressIn(labels[`${prefix}egress`]),
     labels: Object.fromEntries(own.map(([key, value]) => [key.slice(userPrefix.length), value])),
   };
+}
+
+/** As it was written here: nobody can change a label. */
+function egressIn(label: string | undefined): Egress | undefined {
+  return label === undefined ? undefined : JSON.parse(label);
 }
 
 /** A filter of the engine: containers with all these labels, in any state. */

@@ -34,6 +34,10 @@ export const optionsSchema = z
       .max(2_147_483_647)
       .optional()
       .meta({ description: "How long a detached sandbox outlives its last client, in ms; default 300000" }),
+    packageHosts: z
+      .array(z.string().min(1))
+      .optional()
+      .meta({ description: "Hosts of the indexes that packages come from; default those of PyPI and npm" }),
     unsafeRoot: z
       .boolean()
       .optional()
@@ -41,7 +45,10 @@ export const optionsSchema = z
     unsafeBridge: z
       .boolean()
       .optional()
-      .meta({ description: "network: full joins the engine's bridge, which reaches this machine; default false" }),
+      .meta({
+        description:
+          "network: full joins the engine's bridge, which reaches this machine, in place of the proxy; default false",
+      }),
   })
   .meta({ description: "Hardened containers on Docker, Podman, or what else speaks Docker's API" });
 

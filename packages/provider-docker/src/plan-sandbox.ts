@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { type CreateOptions, parseOptions } from "@sandkit/core";
+import { type Egress, egressOf } from "./egress.js";
 import { providerName, refusal } from "./errors.js";
 import { type DockerNative, type DockerOptions, nativeSchema } from "./options.js";
 import { defaultTemplate, findTemplate, type Template } from "./templates.js";
@@ -26,6 +27,8 @@ export interface SandboxPlan {
   readonly user: string;
   readonly runtime?: string | undefined;
   readonly network: "none" | "bridge";
+  /** What programs may be connected with through the agent. */
+  readonly egress?: Egress | undefined;
   /** Absent: two, or all that there are. */
   readonly cpus?: number | undefined;
   readonly pids: number;
@@ -47,6 +50,8 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     throw refusal("INVALID", `resources.cpus ${resources.cpus}: must be at least ${minCpus}`);
   }
   const user = native.user ?? anyUser();
+  const policy = create.network ?? "none";
+  const isRaw = policy === "full" && options.unsafeBridge === true;
   if (!options.unsafeRoot && /^0*:|:0*$/.test(user)) {
     throw refusal(
       "INVALID",
@@ -63,7 +68,8 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     }),
     user,
     runtime: native.runtime ?? options.runtime,
-    network: create.network === "full" && options.unsafeBridge ? "bridge" : "none",
+    network: isRaw ? "bridge" : "none",
+    egress: isRaw ? undefined : egressOf(policy, create.env ?? {}, options.packageHosts),
     cpus: resources.cpus ?? options.cpus,
     pids,
     env: create.env ?? {},

@@ -141,6 +141,7 @@ export class Sandboxes {
       workdir: plan.workspace.workdir,
       options: words.options,
       detached,
+      egress: plan.egress,
       labels,
     };
     const first = await firstCommand(image, plan, detached, this.#agents.of(image.id));

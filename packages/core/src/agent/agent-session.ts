@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { type Capabilities, capabilities, requireFeature, type Support } from "../capabilities.js";
 import { unlessAborted } from "../deadline.js";
 import { SandboxError } from "../errors.js";
+import type { Contact } from "../network/contact.js";
 import { PortDoors } from "../ports/port-doors.js";
 import type {
   KernelLanguage,
@@ -33,6 +34,9 @@ export interface ServedNetwork {
   readonly port: number;
   /** Serves one connection to its end. */
   accept(connection: Duplex): void;
+  onContact?(listener: (contact: Contact) => void): void;
+  /** Ends what is under way, once the session is over. */
+  close?(): Promise<void>;
 }
 
 /** What a provider knows of the box that its channel leads to. */
@@ -168,7 +172,10 @@ export class AgentSession implements ProviderSession {
     this.#connection = connection;
     this.#options = options;
     this.#doors = new PortDoors(options.ref, (port) => agentConnect(connection, port, options.ref));
-    connection.closed.then(() => this.#doors.close());
+    connection.closed.then(() => {
+      this.#doors.close();
+      return options.network?.close?.();
+    });
   }
 
   /** Why the agent is of no more use: `EXPIRED` when it has ended by its lifetime. Undefined while it is. */
@@ -196,6 +203,10 @@ export class AgentSession implements ProviderSession {
       interrupt: () => kernel.interrupt(),
       kill: () => kernel.kill(),
     };
+  }
+
+  onContact(listener: (contact: Contact) => void): void {
+    this.#options.network?.onContact?.(listener);
   }
 
   /** A port of the box as one of this machine's loopback: see `PortDoor` for who is let in. */

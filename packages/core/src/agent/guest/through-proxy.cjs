@@ -13,7 +13,9 @@ const proxy = new URL(process.env.HTTP_PROXY || "http://127.0.0.1:3128");
 const unproxied = (process.env.NO_PROXY || "").split(",").map((name) => name.trim().toLowerCase());
 
 function goesDirect(host) {
-  const name = String(host).replace(/^\[|\]$/g, "").toLowerCase();
+  const name = String(host)
+    .replace(/^\[|\]$/g, "")
+    .toLowerCase();
   return unproxied.some((each) => each !== "" && (name === each || name.endsWith(`.${each.replace(/^\./, "")}`)));
 }
 
@@ -56,7 +58,10 @@ function refused(socket, what, begun, done) {
     const words = Buffer.concat(pieces).toString("utf8", 0, maxHeadBytes).trim();
     done(Object.assign(new Error(`refused by the proxy: ${what}${words && `: ${words}`}`), { code: "EACCES" }));
   };
-  socket.on("data", (piece) => pieces.push(piece)).on("error", () => undefined).once("close", tell);
+  socket
+    .on("data", (piece) => pieces.push(piece))
+    .on("error", () => undefined)
+    .once("close", tell);
   socket.end();
 }
 
@@ -76,7 +81,12 @@ function connectForFetch({ hostname, port, protocol, servername }, done) {
   const isSecure = protocol === "https:";
   openTunnel(hostname.replace(/^\[|\]$/g, ""), port || (isSecure ? 443 : 80), (error, socket) => {
     if (error || !isSecure) done(error, socket);
-    else secure(socket, { servername: net.isIP(hostname) ? undefined : servername || hostname, ALPNProtocols: ["http/1.1"] }, done);
+    else
+      secure(
+        socket,
+        { servername: net.isIP(hostname) ? undefined : servername || hostname, ALPNProtocols: ["http/1.1"] },
+        done,
+      );
   });
 }
 
@@ -110,7 +120,8 @@ function proxyAgents() {
       if (options.socketPath || goesDirect(host)) return direct.call(this, options, done);
       openTunnel(host, options.port, (error, socket) => {
         if (error || name === "http") done(error, socket);
-        else secure(socket, { ...options, servername: options.servername || (net.isIP(host) ? undefined : host) }, done);
+        else
+          secure(socket, { ...options, servername: options.servername || (net.isIP(host) ? undefined : host) }, done);
       });
       return undefined;
     };
