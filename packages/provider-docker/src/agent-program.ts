@@ -31,6 +31,9 @@ export async function firstCommand(
     // The agent takes a client that is root for the owner, and so would be every program.
     throw refusal("UNSUPPORTED", 'option "lifetime.detached" does not go together with "unsafeRoot": leave out one');
   }
+  if (image.first === "shell" && plan.egress) {
+    throw refusal("UNSUPPORTED", `option "network" needs python3 or node in the image: ${image.reference} has neither`);
+  }
   if (image.first === "shell") return { command: plainCommand };
   if (image.first === "node") {
     if (plan.unsafeRoot) {

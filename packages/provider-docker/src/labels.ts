@@ -1,3 +1,5 @@
+import type { Egress } from "./egress.js";
+
 /** What a container's labels tell of its sandbox. Labels cannot be changed afterwards, from inside or outside. */
 export interface SandboxRecord {
   readonly id: string;
@@ -13,6 +15,8 @@ export interface SandboxRecord {
   readonly packages?: readonly string[] | undefined;
   /** Key of the set of packages that is installed in it: then it is nobody's sandbox. */
   readonly installs?: string | undefined;
+  /** What its programs may be connected with; absent: nothing. */
+  readonly egress?: Egress | undefined;
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -38,6 +42,7 @@ export function labelsOf(record: SandboxRecord): Record<string, string> {
     ...(record.name !== undefined && { [nameKey]: record.name }),
     ...(record.template !== undefined && { [`${prefix}template`]: record.template }),
     ...(record.options !== undefined && { [`${prefix}options`]: record.options }),
+    ...(record.egress && { [`${prefix}egress`]: JSON.stringify(record.egress) }),
     ...(record.detached && { [detachedKey]: "true" }),
     ...(record.packages && { [packagesKey]: record.packages.join(" ") }),
     ...(record.installs !== undefined && { [installsKey]: record.installs }),
@@ -62,8 +67,14 @@ export function recordOf(labels: Readonly<Record<string, string>>): SandboxRecor
     options: labels[`${prefix}options`],
     detached: labels[detachedKey] === "true",
     packages: labels[packagesKey]?.split(" ").filter((entry) => entry !== ""),
+    egress: egressIn(labels[`${prefix}egress`]),
     labels: Object.fromEntries(own.map(([key, value]) => [key.slice(userPrefix.length), value])),
   };
+}
+
+/** As it was written here: nobody can change a label. */
+function egressIn(label: string | undefined): Egress | undefined {
+  return label === undefined ? undefined : JSON.parse(label);
 }
 
 /** A filter of the engine: containers with all these labels, in any state. */

@@ -1,7 +1,9 @@
 import { randomInt } from "node:crypto";
 import { type AskedPackages, type CreateOptions, packageLanguageOf, parseOptions, parsePackages } from "@sandkit/core";
+import { type Egress, egressOf } from "./egress.js";
 import { providerName, refusal } from "./errors.js";
 import { type DockerNative, type DockerOptions, nativeSchema } from "./options.js";
+import { type Indexes, indexesOf } from "./packages/indexes.js";
 import { defaultTemplate, findTemplate, type Template } from "./templates.js";
 import { layOutWorkspace, type Workspace } from "./workspace.js";
 
@@ -26,12 +28,16 @@ export interface SandboxPlan {
   readonly user: string;
   readonly runtime?: string | undefined;
   readonly network: "none" | "bridge";
+  /** What programs may be connected with through the agent. */
+  readonly egress?: Egress | undefined;
   /** Absent: two, or all that there are. */
   readonly cpus?: number | undefined;
   readonly pids: number;
   readonly env: Readonly<Record<string, string>>;
   readonly unsafeRoot: boolean;
   readonly packages: AskedPackages;
+  /** Where packages come from. */
+  readonly indexes: Indexes;
 }
 
 /**
@@ -48,12 +54,17 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     throw refusal("INVALID", `resources.cpus ${resources.cpus}: must be at least ${minCpus}`);
   }
   const user = native.user ?? anyUser();
+  const policy = create.network ?? "none";
+  const isRaw = policy === "full" && options.unsafeBridge === true;
   if (!options.unsafeRoot && /^0*:|:0*$/.test(user)) {
     throw refusal(
       "INVALID",
       `native.user "${user}" is root: docker({ unsafeRoot: true }) allows root for all sandboxes`,
     );
   }
+  const indexes = indexesOf(options, create.env);
+  // What cannot be reached need not be known.
+  const env = policy === "none" ? (create.env ?? {}) : { ...indexes, ...create.env };
   return {
     template: templateName === undefined ? imageTemplate(create.image) : findTemplate(templateName, options.images),
     templateName,
@@ -64,12 +75,14 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     }),
     user,
     runtime: native.runtime ?? options.runtime,
-    network: create.network === "full" && options.unsafeBridge ? "bridge" : "none",
+    network: isRaw ? "bridge" : "none",
+    egress: isRaw ? undefined : egressOf(policy, env, options.packageHosts),
     cpus: resources.cpus ?? options.cpus,
     pids,
-    env: create.env ?? {},
+    env,
     unsafeRoot: options.unsafeRoot ?? false,
     packages: parsePackages(providerName, create.packages, packageLanguageOf(templateName)),
+    indexes,
   };
 }
 

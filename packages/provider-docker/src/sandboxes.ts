@@ -160,6 +160,7 @@ export class Sandboxes {
       options: words.options,
       detached,
       packages: image.packages,
+      egress: plan.egress,
       labels,
     };
     const first = await firstCommand(image, plan, detached, this.#agents.of(image.origin));

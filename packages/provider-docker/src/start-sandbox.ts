@@ -1,10 +1,11 @@
 import type { Duplex } from "node:stream";
-import type { Capabilities, ProviderSession } from "@sandkit/core";
+import { type Capabilities, type ProviderSession, proxyPreload } from "@sandkit/core";
 import { bridgeStreams } from "./agent-program.js";
 import type { CompiledAgents } from "./compiled-agents.js";
 import { type ContainerOrder, createContainer } from "./create-container.js";
+import { egressEnvironment } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
-import { gitConfig, toolEnvironment } from "./environment.js";
+import { gitConfig, preloadPath, toolEnvironment } from "./environment.js";
 import { onEngine } from "./errors.js";
 import { openPlainSession } from "./plain/plain-session.js";
 import { removeContainer } from "./removal.js";
@@ -29,18 +30,27 @@ export async function startSandbox(
       ? await startDetached(engine, container, record.id)
       : await startAttached(order, container);
     signal?.throwIfAborted();
-    const env = { ...toolEnvironment(image.env, cpus), ...plan.env };
+    const env = {
+      ...toolEnvironment(image.env, cpus),
+      ...(plan.egress && egressEnvironment(preloadPath)),
+      ...plan.env,
+    };
     const box = { engine, container, record, capabilities, origin: "created" } as const;
     const open = image.first === "shell" ? openPlainSession : openSession;
     const session = await open(box, streams, { ...words, env }, signal);
     if (image.first === "python" && "code" in session) agents.learn(image.origin, session);
-    await session.files.write(gitConfig.path, new Blob([gitConfig.content]).stream(), { mode: "truncate", signal });
+    if (plan.egress) await writeText(session, preloadPath, await proxyPreload(), signal);
+    await writeText(session, gitConfig.path, gitConfig.content, signal);
     return session;
   } catch (error) {
     streams?.destroy();
     await removeContainer(engine, container, record.id);
     throw error;
   }
+}
+
+function writeText({ files }: ProviderSession, path: string, text: string, signal: AbortSignal | undefined) {
+  return files.write(path, new Blob([text]).stream(), { mode: "truncate", signal });
 }
 
 /** The first program's stdin is the channel: it ends with this process, and the container with it. */

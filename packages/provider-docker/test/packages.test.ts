@@ -3,9 +3,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type CreateOptions, createSandbox, type SandboxError } from "@sandkit/core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { EngineConnector } from "../src/engine/client.js";
 import { docker } from "../src/index.js";
 import { removeUnusedSets } from "../src/packages/unused-sets.js";
-import { EngineConnector } from "../src/engine/client.js";
 import { containersWith, describeOnEngine, engine, testImages } from "./engine.js";
 import { PackageIndex } from "./package-index.js";
 
@@ -75,7 +75,9 @@ describeOnEngine("packages in a container", { timeout: 180_000 }, () => {
     expect(stdout.text).not.toMatch(/^\/opt\/sandkit/m);
     // What is asked for exactly like that is there again; what is there costs the index nothing.
     const asked = index.asked.length;
-    const again = await Promise.all([packages, packages.toReversed()].map((each) => createSandbox(provider(), { packages: each })));
+    const again = await Promise.all(
+      [packages, packages.toReversed()].map((each) => createSandbox(provider(), { packages: each })),
+    );
     await Promise.all(again.map((each) => each.destroy()));
     expect(index.asked.length).toBe(asked);
   });
@@ -85,7 +87,8 @@ describeOnEngine("packages in a container", { timeout: 180_000 }, () => {
     await using sandbox = await createSandbox(provider(), { template: "node", packages });
     expect((await sandbox.info()).packages).toEqual(["npm:leaf@2.0.0", "npm:tree@1.0.0"]);
     await sandbox.files.write("main.mjs", 'import tree from "tree"; import leaf from "leaf"; console.log(tree, leaf);');
-    const run = "node main.mjs; cd /tmp; node -p 'require(\"leaf\")'; tree-grows; ls -a /usr/bin/own /etc/own; cat /node_modules/tree/told.txt";
+    const run =
+      "node main.mjs; cd /tmp; node -p 'require(\"leaf\")'; tree-grows; ls -a /usr/bin/own /etc/own; cat /node_modules/tree/told.txt";
     const { stdout } = await sandbox.exec(run);
     expect(stdout.text).toMatch(/^tree of old leaf leaf\nleaf\ngrows\n[2-5]\d{4}\n$/);
     const cell = await sandbox.runCode('(await import("tree")).default', { language: "javascript" });

@@ -7,6 +7,7 @@ import {
   type ProviderProcess,
   type ProviderSession,
   packageError,
+  shownAddress,
   unlessAborted,
 } from "@sandkit/core";
 import { firstCommand } from "../agent-program.js";
@@ -22,6 +23,7 @@ import { startSandbox } from "../start-sandbox.js";
 import type { Workspace } from "../workspace.js";
 import { buildSet } from "./build-set.js";
 import { guestFile } from "./guest-file.js";
+import type { Indexes } from "./indexes.js";
 import type { PackageSet } from "./package-set.js";
 import { places } from "./places.js";
 import { readOutput } from "./read-output.js";
@@ -31,6 +33,7 @@ export interface Installation {
   readonly engine: EngineClient;
   readonly base: ImageFacts;
   readonly set: PackageSet;
+  readonly indexes: Indexes;
   readonly options: DockerOptions;
   readonly runtime?: string | undefined;
   readonly agents: CompiledAgents;
@@ -64,7 +67,7 @@ export async function installSet(work: Installation): Promise<void> {
   } catch (error) {
     if (!limit.aborted || work.signal.aborted || error !== limit.reason) throw error;
     const said = `it took more than ${timeoutMs / 1000} s ("packages.timeoutMs" of docker())`;
-    throw packageError({ reason: "time", ...indexOf(options), said }, set.names, "docker", about);
+    throw packageError({ reason: "time", ...indexIn(work.indexes), said }, set.names, "docker", about);
   }
 }
 
@@ -80,6 +83,7 @@ async function install(work: Installation): Promise<void> {
     workdir: plan.workspace.workdir,
     detached: false,
     installs: set.key,
+    egress: plan.egress,
     labels: {},
   };
   // By now whoever asked for the set listens.
@@ -102,14 +106,13 @@ async function install(work: Installation): Promise<void> {
 }
 
 /** A sandbox's plan, with the network of package indexes, and room in the place of a workspace. */
-function installationPlan({ base, options, runtime }: Installation): SandboxPlan {
+function installationPlan({ base, options, indexes, runtime }: Installation): SandboxPlan {
   const plan = planSandbox(
-    { image: base.reference, network: "packages", env: environment(options), native: { runtime } },
+    { image: base.reference, network: "packages", env: environment(indexes), native: { runtime } },
     { ...options, unsafeRoot: false },
   );
   return {
     ...plan,
-    network: options.unsafeBridge ? "bridge" : plan.network,
     workspace: roomFor(options.packages?.memoryMiB ?? defaultMemoryMiB),
   };
 }
@@ -122,16 +125,16 @@ function roomFor(memoryMiB: number): Workspace {
 }
 
 /** By variables: older installers ignore those that they do not know. */
-function environment({ packages = {} }: DockerOptions): Record<string, string> {
-  const { indexUrl, npmRegistry } = packages;
+function environment(indexes: Indexes): Record<string, string> {
   return {
     PYTHONUSERBASE: places.python,
     PIP_NO_INPUT: "1",
-    ...(indexUrl !== undefined && { PIP_INDEX_URL: indexUrl }),
-    ...(indexUrl?.startsWith("http:") && { PIP_TRUSTED_HOST: new URL(indexUrl).host }),
     npm_config_fetch_retries: "1",
     npm_config_fetch_timeout: String(silenceSeconds * 1000),
-    ...(npmRegistry !== undefined && { npm_config_registry: npmRegistry }),
+    // An index on this machine is not one of the box's own.
+    NO_PROXY: "",
+    no_proxy: "",
+    ...indexes,
   };
 }
 
@@ -139,7 +142,7 @@ const pipInstall = ["python3", "-m", "pip", "install", "--no-cache-dir", "--prog
 const pipPatience = ["--retries", "1", "--timeout", String(silenceSeconds), "--no-warn-script-location"];
 
 async function installPython(session: ProviderSession, work: Installation) {
-  const { set, options, base, signal } = work;
+  const { set, indexes, base, signal } = work;
   const look = await readOutput(await session.spawn(["python3", "-c", await guestFile("place.py")], { stdin: false }));
   const place =
     look.exitCode === 0 ? (JSON.parse(look.text) as { site: string | null; user: string | null }) : undefined;
@@ -156,7 +159,7 @@ async function installPython(session: ProviderSession, work: Installation) {
     stdin: false,
     mergeStderr: true,
   });
-  const explain = (said: string) => explainPip(said, options.packages?.indexUrl);
+  const explain = (said: string) => explainPip(said, indexes.PIP_INDEX_URL);
   await finish(process, work, { installer: "pip", explain, signal });
   return { site: place.site, folder: place.user ?? places.python };
 }
@@ -164,7 +167,7 @@ async function installPython(session: ProviderSession, work: Installation) {
 const npmInstall = ["npm", "install", "--prefix", places.node, "--no-audit", "--no-fund", "--no-update-notifier"];
 
 async function installNode(session: ProviderSession, work: Installation): Promise<void> {
-  const { set, options, signal } = work;
+  const { set, indexes, signal } = work;
   await session.files.mkdir(`${places.node}/node_modules`);
   const process = await session.spawn([...npmInstall, "--", ...set.asked.node], {
     cwd: places.node,
@@ -173,7 +176,7 @@ async function installNode(session: ProviderSession, work: Installation): Promis
   });
   await finish(process, work, {
     installer: "npm",
-    explain: (said) => explainNpm(said, options.packages?.npmRegistry),
+    explain: (said) => explainNpm(said, indexes.npm_config_registry),
     signal,
   });
 }
@@ -199,6 +202,6 @@ async function finish(
   throw packageError(verdict, work.set.names, installer, about);
 }
 
-function indexOf({ packages }: DockerOptions) {
-  return packages?.indexUrl === undefined ? {} : { index: packages.indexUrl };
+function indexIn({ PIP_INDEX_URL: index }: Indexes) {
+  return index === undefined ? {} : { index: shownAddress(index) };
 }

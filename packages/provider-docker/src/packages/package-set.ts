@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { AskedPackages } from "@sandkit/core";
 import type { ImageFacts } from "../image-store.js";
-import type { DockerOptions } from "../options.js";
+import type { Indexes } from "./indexes.js";
 
 /** Changed when what is made of a set changes. */
 const recipe = 1;
@@ -31,10 +31,9 @@ export function referenceOf(key: string): string {
 }
 
 /** The set of these packages over this image. */
-export function packageSet(base: ImageFacts, asked: AskedPackages, { packages = {} }: DockerOptions): PackageSet {
+export function packageSet(base: ImageFacts, asked: AskedPackages, indexes: Indexes): PackageSet {
   const sorted = { python: [...new Set(asked.python)].sort(), node: [...new Set(asked.node)].sort() };
-  const { indexUrl = "", npmRegistry = "" } = packages;
-  const content = JSON.stringify([recipe, base.id, sorted.python, sorted.node, indexUrl, npmRegistry]);
+  const content = JSON.stringify([recipe, base.id, sorted.python, sorted.node, Object.entries(indexes).sort()]);
   const key = createHash("sha256").update(content).digest("hex").slice(0, 32);
   const names = [...sorted.python, ...sorted.node.map((name) => `npm:${name}`)];
   return { key, reference: referenceOf(key), asked: sorted, names };

@@ -9,7 +9,7 @@ import type { DockerOptions } from "../options.js";
 import type { SandboxPlan } from "../plan-sandbox.js";
 import { removeContainer } from "../removal.js";
 import { SharedWork } from "../shared-work.js";
-import { installerName, installSet } from "./install-set.js";
+import { type Installation, installerName, installSet } from "./install-set.js";
 import { baseKey, lockKey, lockOf, type PackageSet, packageSet, setKey } from "./package-set.js";
 import { withPrograms } from "./places.js";
 import { lastUse, noteUse } from "./unused-sets.js";
@@ -39,38 +39,30 @@ export class PackageSets {
   async prepare(
     engine: EngineClient,
     base: ImageFacts,
-    { packages, runtime }: Pick<SandboxPlan, "packages" | "runtime">,
+    { packages, indexes, runtime }: Pick<SandboxPlan, "packages" | "indexes" | "runtime">,
     asker: Asker,
   ): Promise<ImageFacts> {
-    const set = packageSet(base, packages, this.#options);
+    const set = packageSet(base, packages, indexes);
     const found = await findSet(engine, set, base);
     if (found) {
       noteUse(engine, set, found.usedAt, asker.onProgress);
       return found.facts;
     }
-    await this.#installing.run(set.key, asker, (job) => this.#install(engine, base, set, { ...job, runtime }));
+    await this.#installing.run(set.key, asker, (job) => this.#install({ engine, base, set, indexes, runtime, ...job }));
     const made = await findSet(engine, set, base);
     if (made) return made.facts;
     throw engineError(new Error("its image is gone again"), { operation: "create", subject: set.reference });
   }
 
-  async #install(
-    engine: EngineClient,
-    base: ImageFacts,
-    set: PackageSet,
-    job: {
-      readonly signal: AbortSignal;
-      readonly onProgress: (message: string) => void;
-      readonly runtime?: string | undefined;
-    },
-  ): Promise<void> {
+  async #install(work: Omit<Installation, "options" | "agents">): Promise<void> {
+    const { engine, base, set, signal, onProgress } = work;
     for (;;) {
       try {
-        return await installSet({ engine, base, set, options: this.#options, agents: this.#agents, ...job });
+        return await installSet({ ...work, options: this.#options, agents: this.#agents });
       } catch (error) {
         if (statusOf(error instanceof Error ? error.cause : undefined) !== 409) throw error;
-        job.onProgress(`another program installs ${set.names.join(", ")}: waiting for it`);
-        await untilGone(engine, installerName(set), job.signal);
+        onProgress(`another program installs ${set.names.join(", ")}: waiting for it`);
+        await untilGone(engine, installerName(set), signal);
         if (await findSet(engine, set, base)) return;
       }
     }
