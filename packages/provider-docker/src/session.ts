@@ -10,7 +10,7 @@ import {
 import { egressPort, shownNetwork } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
 import { type Demultiplexed, demultiplex } from "./engine/demux.js";
-import { directories } from "./environment.js";
+import { directoriesOf } from "./environment.js";
 import { providerName } from "./errors.js";
 import type { SandboxRecord } from "./labels.js";
 import { removeContainer } from "./removal.js";
@@ -61,7 +61,7 @@ export async function openSession(
       ref: { provider: providerName, id: box.record.id },
       capabilities: box.capabilities,
       workdir: box.record.workdir,
-      directories,
+      directories: directoriesOf(box.record),
       signal,
       ...words,
       network,

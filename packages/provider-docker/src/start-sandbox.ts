@@ -5,7 +5,7 @@ import type { CompiledAgents } from "./compiled-agents.js";
 import { type ContainerOrder, createContainer } from "./create-container.js";
 import { egressEnvironment } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
-import { gitConfig, preloadPath, toolEnvironment } from "./environment.js";
+import { gitConfig, offlineEnvironment, preloadPath, toolEnvironment } from "./environment.js";
 import { onEngine } from "./errors.js";
 import { openPlainSession } from "./plain/plain-session.js";
 import { removeContainer } from "./removal.js";
@@ -32,7 +32,7 @@ export async function startSandbox(
     signal?.throwIfAborted();
     const env = {
       ...toolEnvironment(image.env, cpus),
-      ...(plan.egress && egressEnvironment(preloadPath)),
+      ...(plan.egress ? egressEnvironment(preloadPath) : plan.network === "none" && offlineEnvironment),
       ...plan.env,
     };
     const box = { engine, container, record, capabilities, origin: "created" } as const;

@@ -4,8 +4,8 @@ import { type ErrorCode, SandboxError, type SandboxErrorDetails } from "../error
 export interface PackageFailure {
   /**
    * `absent`: the index has no such package; `version`: none of its versions fits; `conflict`: packages that do not go
-   * together; `unreachable`: no answer from the index; `denied`: the index or the policy refuses; `build`: a program of
-   * the package failed; `space`, `memory`, `time`: used up; `tool`: there is no pip or npm; `other`: see the message.
+   * together; `unreachable`: no answer from the index; `denied`: the index refuses; `blocked`: the network policy does;
+   * `build`: a program of the package failed; `space`, `memory`, `time`: used up; `tool`: there is no pip or npm; `other`: see the message.
    */
   readonly reason:
     | "absent"
@@ -13,6 +13,7 @@ export interface PackageFailure {
     | "conflict"
     | "unreachable"
     | "denied"
+    | "blocked"
     | "build"
     | "space"
     | "memory"
@@ -52,7 +53,12 @@ const endings: Readonly<Record<PackageFailure["reason"], Ending>> = {
   denied: {
     code: "AUTH",
     what: "the index refuses",
-    next: "check the credentials in its address, and that the policy of its network lets it through",
+    next: "check the credentials in its address",
+  },
+  blocked: {
+    code: "DENIED",
+    what: "the network policy does not let it through",
+    next: "name the host among those of packages in the options of the provider (packageHosts)",
   },
   build: {
     code: "INVALID",

@@ -24,7 +24,7 @@ ERROR: ResolutionImpossible: for help visit https://pip.pypa.io/`,
   unreachable: `WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after connection broken by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPConnection object at 0x7f>: Failed to establish a new connection: [Errno 111] Connection refused')': /simple/leaf/
 ERROR: Could not find a version that satisfies the requirement leaf (from versions: none)
 ERROR: No matching distribution found for leaf`,
-  denied: `WARNING: Retrying (Retry(total=0)) after connection broken by 'ProxyError('Cannot connect to proxy.', OSError('Tunnel connection failed: 403 evil.example is not on the list'))': /simple/leaf/
+  blocked: `WARNING: Retrying (Retry(total=0)) after connection broken by 'ProxyError('Cannot connect to proxy.', OSError('Tunnel connection failed: 403 evil.example is not on the list'))': /simple/leaf/
 ERROR: Could not find a version that satisfies the requirement leaf (from versions: none)`,
   build: `${looking}Collecting broken
   Downloading http://127.0.0.1:5067/f/broken-1.0.tar.gz (1 kB)
@@ -57,7 +57,7 @@ describe("what pip says", () => {
       { package: "one==1.0 and two==1.0", said: expect.stringContaining("two 1.0 depends on leaf>=2") },
     ],
     ["unreachable", "UNAVAILABLE", { package: "leaf", said: "[Errno 111] Connection refused" }],
-    ["denied", "AUTH", { said: "403 evil.example is not on the list" }],
+    ["blocked", "DENIED", { said: "403 evil.example is not on the list" }],
     ["build", "INVALID", { package: "broken", said: expect.stringContaining("RuntimeError: needs a compiler") }],
     ["space", "NO_SPACE", {}],
     ["tool", "UNAVAILABLE", {}],

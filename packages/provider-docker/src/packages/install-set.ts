@@ -1,50 +1,20 @@
 import { randomUUID } from "node:crypto";
-import {
-  explainNpm,
-  explainPip,
-  ownerLabel,
-  type PackageVerdict,
-  type ProviderProcess,
-  type ProviderSession,
-  packageError,
-  shownAddress,
-  unlessAborted,
-} from "@sandkit/core";
+import { type Contact, ownerLabel, packageError, shownAddress } from "@sandkit/core";
 import { firstCommand } from "../agent-program.js";
 import { dockerCapabilities } from "../capabilities.js";
-import type { CompiledAgents } from "../compiled-agents.js";
-import type { EngineClient } from "../engine/client.js";
-import { providerName } from "../errors.js";
-import type { ImageFacts } from "../image-store.js";
 import type { SandboxRecord } from "../labels.js";
-import type { DockerOptions } from "../options.js";
 import { planSandbox, type SandboxPlan } from "../plan-sandbox.js";
 import { startSandbox } from "../start-sandbox.js";
 import type { Workspace } from "../workspace.js";
 import { buildSet } from "./build-set.js";
-import { guestFile } from "./guest-file.js";
 import type { Indexes } from "./indexes.js";
+import { about, type Installation, silenceSeconds } from "./installation.js";
+import { installNode, installPython } from "./installers.js";
 import type { PackageSet } from "./package-set.js";
 import { places } from "./places.js";
-import { readOutput } from "./read-output.js";
 
-/** What an installation works with. */
-export interface Installation {
-  readonly engine: EngineClient;
-  readonly base: ImageFacts;
-  readonly set: PackageSet;
-  readonly indexes: Indexes;
-  readonly options: DockerOptions;
-  readonly runtime?: string | undefined;
-  readonly agents: CompiledAgents;
-  readonly signal: AbortSignal;
-  readonly onProgress: (message: string) => void;
-}
-
-export const defaultMemoryMiB = 4096;
+const defaultMemoryMiB = 4096;
 const defaultTimeoutMs = 4 * 60_000;
-/** How long an index may be silent, in seconds. */
-const silenceSeconds = 20;
 const mebibyte = 1024 * 1024;
 
 /** Name of the container that installs a set: that the engine gives a name once makes the others wait. */
@@ -71,8 +41,6 @@ export async function installSet(work: Installation): Promise<void> {
   }
 }
 
-const about = { provider: providerName, operation: "create" } as const;
-
 async function install(work: Installation): Promise<void> {
   const { engine, base, set, options, signal, onProgress, agents } = work;
   const plan = installationPlan(work);
@@ -91,9 +59,13 @@ async function install(work: Installation): Promise<void> {
   const first = await firstCommand(base, plan, false, agents.of(base.origin));
   const order = { engine, name: installerName(set), plan, image: base, record, ...first };
   const session = await startSandbox(order, dockerCapabilities(options, plan.runtime, base.first), {}, signal, agents);
+  const failed: Contact[] = [];
+  session.onContact?.((contact) => {
+    if (contact.reason !== undefined) failed.push(contact);
+  });
   try {
-    const python = set.asked.python.length > 0 ? await installPython(session, work) : undefined;
-    if (set.asked.node.length > 0) await installNode(session, work);
+    const python = set.asked.python.length > 0 ? await installPython(session, work, failed) : undefined;
+    if (set.asked.node.length > 0) await installNode(session, work, failed);
     const folders = [...(python ? ["python"] : []), ...(set.asked.node.length > 0 ? ["node"] : [])];
     const mostBytes = plan.workspace.mounts[places.root] ?? 0;
     const pack = await session.spawn(["tar", "-cf", "-", ...folders], { cwd: places.root, stdin: false });
@@ -136,70 +108,6 @@ function environment(indexes: Indexes): Record<string, string> {
     no_proxy: "",
     ...indexes,
   };
-}
-
-const pipInstall = ["python3", "-m", "pip", "install", "--no-cache-dir", "--progress-bar", "off"];
-const pipPatience = ["--retries", "1", "--timeout", String(silenceSeconds), "--no-warn-script-location"];
-
-async function installPython(session: ProviderSession, work: Installation) {
-  const { set, indexes, base, signal } = work;
-  const look = await readOutput(await session.spawn(["python3", "-c", await guestFile("place.py")], { stdin: false }));
-  const place =
-    look.exitCode === 0 ? (JSON.parse(look.text) as { site: string | null; user: string | null }) : undefined;
-  if (!place?.site?.startsWith("/")) {
-    const verdict: PackageVerdict = {
-      reason: "tool",
-      said: `image ${base.reference} has no python3 with places for packages`,
-    };
-    throw packageError(verdict, set.names, "pip", about);
-  }
-  await session.files.mkdir(places.python);
-  const where = place.user === null ? ["--target", places.python] : ["--user"];
-  const process = await session.spawn([...pipInstall, ...pipPatience, ...where, "--", ...set.asked.python], {
-    stdin: false,
-    mergeStderr: true,
-  });
-  const explain = (said: string) => explainPip(said, indexes.PIP_INDEX_URL);
-  await finish(process, work, { installer: "pip", explain, signal });
-  return { site: place.site, folder: place.user ?? places.python };
-}
-
-const npmInstall = ["npm", "install", "--prefix", places.node, "--no-audit", "--no-fund", "--no-update-notifier"];
-
-async function installNode(session: ProviderSession, work: Installation): Promise<void> {
-  const { set, indexes, signal } = work;
-  await session.files.mkdir(`${places.node}/node_modules`);
-  const process = await session.spawn([...npmInstall, "--", ...set.asked.node], {
-    cwd: places.node,
-    stdin: false,
-    mergeStderr: true,
-  });
-  await finish(process, work, {
-    installer: "npm",
-    explain: (said) => explainNpm(said, indexes.npm_config_registry),
-    signal,
-  });
-}
-
-interface Finish {
-  readonly installer: "pip" | "npm";
-  readonly explain: (said: string) => PackageVerdict;
-  readonly signal: AbortSignal;
-}
-
-/** Waits for an installer and everything that it started. */
-async function finish(
-  process: ProviderProcess,
-  work: Installation,
-  { installer, explain, signal }: Finish,
-): Promise<void> {
-  const { text, exitCode, oom } = await unlessAborted(readOutput(process, work.onProgress), signal);
-  // What a package has left running must not change what is taken from here.
-  await process.kill("SIGKILL");
-  await unlessAborted(process.gone, signal);
-  if (exitCode === 0) return;
-  const verdict = oom ? ({ reason: "memory", said: "killed" } as const) : explain(text);
-  throw packageError(verdict, work.set.names, installer, about);
 }
 
 function indexIn({ PIP_INDEX_URL: index }: Indexes) {
