@@ -67,6 +67,9 @@ export { loadJavaScript, loadTypeScript, type PrepareCell } from "./kernel/javas
 export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
 export { AllowList } from "./network/allow-list.js";
 export type { Contact } from "./network/contact.js";
+export type { EgressPolicy } from "./network/egress-policy.js";
+export type { EgressProxyOptions } from "./network/egress-proxy.js";
+export { egressPolicyOf, type PackageIndexes } from "./network/package-indexes.js";
 export type {
   ApprovalRequest,
   CreateOptions,

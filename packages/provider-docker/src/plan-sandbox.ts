@@ -30,6 +30,8 @@ export interface SandboxPlan {
   readonly network: "none" | "bridge";
   /** What programs may be connected with through the agent. */
   readonly egress?: Egress | undefined;
+  /** Ports are to be reached, which an agent alone can do. */
+  readonly hasPorts: boolean;
   /** Absent: two, or all that there are. */
   readonly cpus?: number | undefined;
   readonly pids: number;
@@ -77,6 +79,7 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     runtime: native.runtime ?? options.runtime,
     network: isRaw ? "bridge" : "none",
     egress: isRaw ? undefined : egressOf(policy, env, options.packageHosts),
+    hasPorts: (create.ports?.length ?? 0) > 0,
     cpus: resources.cpus ?? options.cpus,
     pids,
     env,

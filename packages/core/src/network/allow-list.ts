@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { bare, isWebPort, type Target } from "./target.js";
+import { bare, isLocalName, isWebPort, type Target } from "./target.js";
 
 /**
  * Where the addresses of a permitted host must lie: in the public internet, on this machine, there or in a network of
@@ -46,10 +46,6 @@ function hasHost({ host, matches }: Rule, asked: string): boolean {
   if (matches === "host") return asked === host;
   if (isIP(asked) !== 0) return false;
   return matches === "names" || asked.endsWith(`.${host}`);
-}
-
-function isLocalName(host: string): boolean {
-  return host === "localhost" || host.endsWith(".localhost");
 }
 
 function ruleOf(entry: string): Rule {

@@ -74,7 +74,7 @@ export function endToEnd(rawHeaders: readonly string[]): [name: string, value: s
     .map((name) => name.trim().toLowerCase())
     .filter((name) => !neverNamed.has(name));
   const dropped = new Set([...hopByHop, ...named]);
-  return pairs(rawHeaders).filter(([name]) => !dropped.has(name.toLowerCase()));
+  return headerPairs(rawHeaders).filter(([name]) => !dropped.has(name.toLowerCase()));
 }
 
 /** Bytes of a head with these headers, about. */
@@ -99,14 +99,15 @@ function lengthOfNone(method: string): string[] {
 }
 
 function valuesOf(rawHeaders: readonly string[], name: string): string[] {
-  return pairs(rawHeaders).flatMap(([key, value]) => (isNamed(key, name) ? [value] : []));
+  return headerPairs(rawHeaders).flatMap(([key, value]) => (isNamed(key, name) ? [value] : []));
 }
 
 function isNamed(key: string, name: string): boolean {
   return key.toLowerCase() === name;
 }
 
-function pairs(rawHeaders: readonly string[]): [name: string, value: string][] {
+/** Names with their values. */
+export function headerPairs(rawHeaders: readonly string[]): [name: string, value: string][] {
   const found: [string, string][] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     found.push([rawHeaders[index] ?? "", rawHeaders[index + 1] ?? ""]);

@@ -35,6 +35,11 @@ export function isWebPort(port: number): boolean {
   return webPorts.includes(port);
 }
 
+/** Whether a name means this machine, whatever it resolves to. */
+export function isLocalName(host: string): boolean {
+  return host === "localhost" || host.endsWith(".localhost");
+}
+
 /** A host name without the brackets of IPv6. */
 export function bare(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, "$1");

@@ -5,7 +5,7 @@ import { type Asked, askHost } from "./ask-host.js";
 import type { OpenContact } from "./contact.js";
 import type { EgressContext } from "./egress-context.js";
 import { failureOf, NetworkError, refuses } from "./network-error.js";
-import { endToEnd, headBytes, type PlainRequest, plainRequest, targetOfRequest } from "./plain-request.js";
+import { endToEnd, headBytes, headerPairs, type PlainRequest, plainRequest, targetOfRequest } from "./plain-request.js";
 import { endWith, linger, refusalText } from "./refusal.js";
 import { Relay, reasonOf } from "./relay.js";
 import type { Target } from "./target.js";
@@ -17,9 +17,11 @@ export function asksForWebSocket({ method, headers }: IncomingMessage): boolean 
 
 /** The head of a request as it was, without the wish for another protocol. */
 export function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): string {
-  const kept = rawHeaders.flatMap((name, index) => {
-    const isName = index % 2 === 0 && !/^(?:upgrade|connection|http2-settings)$/i.test(name);
-    return isName ? [`${name}: ${rawHeaders[index + 1]}\r\n`] : [];
+  const kept = headerPairs(rawHeaders).flatMap(([name, value]) => {
+    if (/^(?:upgrade|http2-settings)$/i.test(name)) return [];
+    return [
+      `${name}: ${/^connection$/i.test(name) ? value.replace(/\b(?:upgrade|http2-settings)\b/gi, "") : value}\r\n`,
+    ];
   });
   return `${method} ${url} HTTP/${httpVersion}\r\n${kept.join("")}\r\n`;
 }

@@ -4,6 +4,8 @@ import { SandboxError } from "../errors.js";
 import type { PortInfo, SandboxRef } from "../provider.js";
 import { PortDoor } from "./port-door.js";
 
+/** How long a server may take to end what was only a look. */
+const leaveMs = 5_000;
 const [firstLookMs, longestLookMs] = [20, 500];
 
 /** The ports of one box that were asked for, each with one door. */
@@ -53,7 +55,7 @@ export class PortDoors {
 
   async #isAnswered(port: number): Promise<boolean> {
     try {
-      (await this.#connect(port)).destroy();
+      leave(await this.#connect(port));
       return true;
     } catch (error) {
       if (error instanceof SandboxError && error.code === "UNAVAILABLE") return false;
@@ -65,4 +67,12 @@ export class PortDoors {
     const { provider, id: sandboxId } = this.#ref;
     return new SandboxError(code, message, { provider, operation: "port", sandboxId });
   }
+}
+
+/** Ends a connection without breaking it, which would end servers that are not ready for that. */
+function leave(connection: Duplex): void {
+  const timer = setTimeout(() => connection.destroy(), leaveMs);
+  timer.unref();
+  connection.once("close", () => clearTimeout(timer));
+  connection.resume().end();
 }
