@@ -9,6 +9,7 @@ const said = z.object({
   workdir: z.string(),
   name: z.string().optional(),
   template: z.string().optional(),
+  packages: z.array(z.string()).optional(),
   labels: z.record(z.string(), z.string()),
 });
 
@@ -16,9 +17,9 @@ const said = z.object({
  * The name of a container that was there before its sandbox. Labels are fixed at birth, and a name can be changed: so
  * what else stands in labels stands in it. Undefined when it would be too long.
  */
-export function claimedName({ id, createdAt, workdir, name, template, labels }: SandboxRecord): string | undefined {
-  const record: z.infer<typeof said> = { createdAt: createdAt.getTime(), workdir, name, template, labels };
-  const full = `sandkit-${id}.${Buffer.from(JSON.stringify(record)).toString("base64url")}`;
+export function claimedName({ id, createdAt, ...record }: SandboxRecord): string | undefined {
+  const content = JSON.stringify(said.parse({ ...record, createdAt: createdAt.getTime() }));
+  const full = `sandkit-${id}.${Buffer.from(content).toString("base64url")}`;
   return full.length > mostCharacters ? undefined : full;
 }
 

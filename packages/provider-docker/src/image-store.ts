@@ -13,6 +13,10 @@ export interface ImageFacts {
   /** Of its content; a container made by it cannot get another image. */
   readonly id: string;
   readonly reference: string;
+  /** Id of the image whose interpreters it has: itself, or the one that packages were added to. */
+  readonly origin: string;
+  /** Packages that were added to it, each exactly. */
+  readonly packages?: readonly string[] | undefined;
   /** As `NAME=value`. */
   readonly env: readonly string[];
   /** Directories that it declares as volumes. */
@@ -21,7 +25,8 @@ export interface ImageFacts {
   readonly first: FirstProgram;
 }
 
-type Asker = {
+/** Who asks for an image. */
+export type Asker = {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((message: string) => void) | undefined;
   /** True: what is not on the engine is not brought there. */
@@ -55,6 +60,7 @@ export class ImageStore {
     const facts = {
       id,
       reference,
+      origin: id,
       env: config?.Env ?? [],
       volumes: Object.keys(config?.Volumes ?? {}),
     };

@@ -27,13 +27,14 @@ import {
 import type { EngineClient, EngineConnector } from "./engine/client.js";
 import { demultiplex } from "./engine/demux.js";
 import { onEngine, providerName, refusal, statusOf } from "./errors.js";
-import { ImageStore } from "./image-store.js";
+import { type Asker, type ImageFacts, ImageStore } from "./image-store.js";
 import { labelsOf, ownerKey, recordOf, type SandboxRecord, withLabels } from "./labels.js";
 import type { DockerNative, DockerOptions } from "./options.js";
-import { planSandbox } from "./plan-sandbox.js";
+import { PackageSets } from "./packages/package-sets.js";
+import { planSandbox, type SandboxPlan } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
 import { type FirstWords, openSession } from "./session.js";
-import { SpareContainers } from "./spare-containers.js";
+import { type ImageOf, SpareContainers } from "./spare-containers.js";
 import { startSandbox } from "./start-sandbox.js";
 
 type Create = CreateOptions<DockerNative>;
@@ -41,6 +42,13 @@ type Create = CreateOptions<DockerNative>;
 /** What the first client tells the agent, and the hash of the options that go with a name. */
 interface Words extends FirstWords {
   readonly options?: string;
+}
+
+/** What a sandbox starts from. */
+interface Start {
+  readonly engine: EngineClient;
+  readonly plan: SandboxPlan;
+  readonly image: ImageFacts;
 }
 
 /** More at one time take longer together: starting a container is work for the engine's processors. */
@@ -53,6 +61,7 @@ export class Sandboxes {
   readonly #options: DockerOptions;
   readonly #images: ImageStore;
   readonly #agents = new CompiledAgents();
+  readonly #sets: PackageSets;
   readonly #attached = new SessionRegistry(providerName);
   readonly #slots = new Slots(createsAtOneTime);
   readonly #spares: SpareContainers | undefined;
@@ -62,9 +71,11 @@ export class Sandboxes {
     this.#connector = connector;
     this.#options = options;
     this.#images = new ImageStore(options.pull);
+    this.#sets = new PackageSets(options, this.#agents);
     if (!options.pool) return;
-    const parts = { connector, images: this.#images, agents: this.#agents, slots: this.#slots };
-    this.#spares = new SpareContainers({ size: options.pool.size, ...parts }, planSandbox({}, options));
+    const parts = { connector, agents: this.#agents, slots: this.#slots };
+    const imageOf: ImageOf = (engine, plan, asker) => this.#imageOf(engine, plan, asker);
+    this.#spares = new SpareContainers({ size: options.pool.size, imageOf, ...parts }, planSandbox({}, options));
   }
 
   async create(create: Create): Promise<ProviderSession> {
@@ -72,8 +83,9 @@ export class Sandboxes {
     return this.#attached.create(create, async ({ id }) => {
       const engine = await this.#engine(create);
       if (create.name !== undefined && (await hasDetached(engine, create.name))) throw takenName(create.name);
+      const start = await this.#prepare(engine, create);
       // Its lifetime is kept by the registry: the owner is there as long as the sandbox is.
-      return this.#start(engine, create, id, {});
+      return this.#start(start, create, id, {});
     });
   }
 
@@ -125,10 +137,11 @@ export class Sandboxes {
           return this.#join(engine, found, signal);
         }
       }
+      const start = await this.#prepare(engine, create);
       const { ttlMs, idleMs } = create.lifetime ?? {};
       const words = { ttlMs, idleMs, leaseMs: this.#options.leaseMs ?? defaultLeaseMs, options };
       try {
-        return await this.#start(engine, create, randomUUID(), words);
+        return await this.#start(start, create, randomUUID(), words);
       } catch (error) {
         // Somebody else was faster with this name: theirs is the one to get.
         if (name === undefined || statusOf(error instanceof Error ? error.cause : undefined) !== 409) throw error;
@@ -136,12 +149,23 @@ export class Sandboxes {
     }
   }
 
-  async #start(engine: EngineClient, create: Create, id: string, words: Words): Promise<ProviderSession> {
-    const { onProgress, signal, labels = {}, name } = create;
+  /** Brings onto the engine what a sandbox starts from, which may take long: nobody else waits for it. */
+  async #prepare(engine: EngineClient, create: Create): Promise<Start> {
+    const { onProgress, signal } = create;
     const plan = planSandbox(create, this.#options);
     await requireRuntime(engine, plan.runtime);
     // It may be on its way already, for the pool.
-    const image = await keepAlive(this.#images.prepare(engine, plan.template, { signal, onProgress }));
+    return { engine, plan, image: await keepAlive(this.#imageOf(engine, plan, { signal, onProgress })) };
+  }
+
+  async #imageOf(engine: EngineClient, plan: SandboxPlan, asker: Asker): Promise<ImageFacts> {
+    const image = await this.#images.prepare(engine, plan.template, asker);
+    const { python, node } = plan.packages;
+    return python.length + node.length === 0 ? image : this.#sets.prepare(engine, image, plan, asker);
+  }
+
+  async #start({ engine, plan, image }: Start, create: Create, id: string, words: Words): Promise<ProviderSession> {
+    const { onProgress, signal, labels = {}, name } = create;
     const detached = create.lifetime?.detached ?? false;
     const record: SandboxRecord = {
       id,
@@ -152,15 +176,17 @@ export class Sandboxes {
       workdir: plan.workspace.workdir,
       options: words.options,
       detached,
+      packages: image.packages,
+      egress: plan.egress,
       labels,
     };
     const capabilities = dockerCapabilities(this.#options, plan.runtime, image.first);
-    const tenant = { record, capabilities, env: plan.env, words };
+    const tenant = { record, capabilities, plan, words };
     // A detached one has another first program.
     const spare = detached ? undefined : await this.#spares?.claim(engine, image, plan, tenant, signal);
     if (spare) return spare;
     return this.#slots.run(signal, async () => {
-      const first = await firstCommand(image, plan, detached, this.#agents.of(image.id));
+      const first = await firstCommand(image, plan, detached, this.#agents.of(image.origin));
       onProgress?.(`starting a container of ${image.reference}`);
       const container = containerNameOf(id, detached ? name : undefined);
       const order = {
@@ -205,7 +231,7 @@ export class Sandboxes {
 }
 
 function infoOf(record: SandboxRecord, state: string): SandboxInfo {
-  const { id, name, template, createdAt, labels } = record;
+  const { id, name, template, createdAt, labels, packages } = record;
   return {
     ref: { provider: providerName, id },
     state: state === "paused" ? "paused" : "running",
@@ -214,6 +240,7 @@ function infoOf(record: SandboxRecord, state: string): SandboxInfo {
     template,
     createdAt,
     labels,
+    packages,
     // Known to who attaches: asking each box here would make a list as slow as its slowest.
     shells: [],
     interpreters: [],

@@ -6,9 +6,10 @@ import {
   type SandboxInfo,
   streamChannel,
 } from "@sandkit/core";
+import { egressPort, shownNetwork } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
 import type { Demultiplexed } from "./engine/demux.js";
-import { directories } from "./environment.js";
+import { directoriesOf } from "./environment.js";
 import { providerName } from "./errors.js";
 import type { SandboxRecord } from "./labels.js";
 import { removeContainer } from "./removal.js";
@@ -56,13 +57,15 @@ export async function openSession(
   });
   const remove = removalOf(box);
   try {
+    const network = await networkOf(box);
     const session = await agentSession(channel, {
       ref: { provider: providerName, id: box.record.id },
       capabilities: box.capabilities,
       workdir: box.record.workdir,
-      directories,
+      directories: directoriesOf(box.record),
       signal,
       ...words,
+      network,
       info: () => infoOf(box),
       explainLoss: () => explainLoss(box, outputs),
       destroy: remove,
@@ -75,6 +78,13 @@ export async function openSession(
   } catch (error) {
     throw withLastWords(error, outputs);
   }
+}
+
+/** Serves what the sandbox may reach; loaded where there is something. */
+async function networkOf({ record }: Box) {
+  if (!record.egress) return undefined;
+  const { BoxNetwork } = await import("@sandkit/core/network");
+  return new BoxNetwork(record.egress, egressPort);
 }
 
 /** Removes the container once, however many ask for it. */
@@ -91,10 +101,13 @@ export function removalOf({ engine, container, record }: Box): () => Promise<voi
 
 /** What the engine says of a box. */
 export async function infoOf(box: Box): Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">> {
-  const found = (await box.engine.inspect(box.container))?.State;
-  const { name, template, createdAt, labels } = box.record;
+  const inspected = await box.engine.inspect(box.container);
+  const found = inspected?.State;
+  const { name, template, createdAt, labels, packages } = box.record;
   const state = found?.Paused ? "paused" : found?.Running ? "running" : "gone";
-  return { state, origin: box.origin, name, template, createdAt, labels };
+  // What a bridge leads to is not known here.
+  const network = inspected?.HostConfig.NetworkMode === "none" ? shownNetwork(box.record.egress) : undefined;
+  return { state, origin: box.origin, name, template, createdAt, labels, packages, network };
 }
 
 async function explainLoss({ engine, container }: Box, outputs: Demultiplexed): Promise<string | undefined> {

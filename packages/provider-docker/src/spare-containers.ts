@@ -7,7 +7,7 @@ import type { CompiledAgents } from "./compiled-agents.js";
 import { requireRuntime } from "./create-container.js";
 import type { EngineClient, EngineConnector } from "./engine/client.js";
 import { onEngine, providerName } from "./errors.js";
-import type { ImageFacts, ImageStore } from "./image-store.js";
+import type { Asker, ImageFacts } from "./image-store.js";
 import { spareLabels } from "./labels.js";
 import { anyUser, birthKey, type SandboxPlan } from "./plan-sandbox.js";
 import { removeContainer } from "./removal.js";
@@ -27,11 +27,14 @@ interface Spare extends StartedContainer {
   readonly ended: Promise<void>;
 }
 
+/** The image that a sandbox starts from. */
+export type ImageOf = (engine: EngineClient, plan: SandboxPlan, asker: Asker) => Promise<ImageFacts>;
+
 /** What a pool of containers needs of its provider. */
 export interface SpareContainersOptions {
   readonly size: number;
   readonly connector: EngineConnector;
-  readonly images: ImageStore;
+  readonly imageOf: ImageOf;
   readonly agents: CompiledAgents;
   /** Shared with creates that somebody waits for. */
   readonly slots: Slots;
@@ -116,13 +119,13 @@ export class SpareContainers {
   }
 
   async #make(plan: SandboxPlan, signal: AbortSignal): Promise<Spare> {
-    const { connector, images, agents } = this.#options;
+    const { connector, imageOf, agents } = this.#options;
     const engine = (await connector.connect()).inBackground();
     await requireRuntime(engine, plan.runtime);
-    // Whoever asks for the image first pulls it, and is told so.
-    const image = await images.prepare(engine, plan.template, { signal, presentOnly: true });
+    // Whoever asks for the image first pulls it, or installs packages, and is told so.
+    const image = await imageOf(engine, plan, { signal, presentOnly: true });
     const own = plan.anyUser ? { ...plan, user: anyUser() } : plan;
-    const first = await firstCommand(image, own, false, agents.of(image.id));
+    const first = await firstCommand(image, own, false, agents.of(image.origin));
     const name = `sandkit-spare-${randomUUID()}`;
     const labels = spareLabels(await ownerLabel());
     const started = await startContainer({ engine, name, plan: own, image, labels, detached: false, ...first }, signal);

@@ -1,15 +1,17 @@
 import type { Duplex } from "node:stream";
-import type { Capabilities, ProviderSession } from "@sandkit/core";
+import { type Capabilities, type ProviderSession, proxyPreload } from "@sandkit/core";
 import { bridgeStreams } from "./agent-program.js";
 import type { CompiledAgents } from "./compiled-agents.js";
 import { type ContainerOrder, createContainer, type MadeContainer } from "./create-container.js";
+import { egressEnvironment } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
 import { type Demultiplexed, demultiplex } from "./engine/demux.js";
-import { gitConfig, toolEnvironment } from "./environment.js";
+import { gitConfig, offlineEnvironment, preloadPath, toolEnvironment } from "./environment.js";
 import { onEngine } from "./errors.js";
 import type { ImageFacts } from "./image-store.js";
 import type { SandboxRecord } from "./labels.js";
 import { openPlainSession } from "./plain/plain-session.js";
+import type { SandboxPlan } from "./plan-sandbox.js";
 import { removeContainer } from "./removal.js";
 import { type FirstWords, openSession } from "./session.js";
 
@@ -23,8 +25,8 @@ export interface StartedContainer extends MadeContainer {
 export interface Tenant {
   readonly record: SandboxRecord;
   readonly capabilities: Capabilities;
-  /** Of the caller, over what tools need. */
-  readonly env: Readonly<Record<string, string>>;
+  /** What it asks for: what is fixed when a container starts is as its container has it. */
+  readonly plan: SandboxPlan;
   readonly words: FirstWords;
 }
 
@@ -70,17 +72,26 @@ export async function startContainer(
 export async function moveIn(
   engine: EngineClient,
   { id: container, cpus, image, outputs }: StartedContainer,
-  { record, capabilities, env, words }: Tenant,
+  { record, capabilities, plan, words }: Tenant,
   signal: AbortSignal | undefined,
   agents: CompiledAgents,
 ): Promise<ProviderSession> {
   const box = { engine, container, record, capabilities, origin: "created" } as const;
   const open = image.first === "shell" ? openPlainSession : openSession;
-  const first = { ...words, env: { ...toolEnvironment(image.env, cpus), ...env } };
-  const session = await open(box, outputs, first, signal);
-  if (image.first === "python" && "code" in session) agents.learn(image.id, session);
-  await session.files.write(gitConfig.path, new Blob([gitConfig.content]).stream(), { mode: "truncate", signal });
+  const env = {
+    ...toolEnvironment(image.env, cpus),
+    ...(plan.egress ? egressEnvironment(preloadPath) : plan.network === "none" && offlineEnvironment),
+    ...plan.env,
+  };
+  const session = await open(box, outputs, { ...words, env }, signal);
+  if (image.first === "python" && "code" in session) agents.learn(image.origin, session);
+  if (plan.egress) await writeText(session, preloadPath, await proxyPreload(), signal);
+  await writeText(session, gitConfig.path, gitConfig.content, signal);
   return session;
+}
+
+function writeText({ files }: ProviderSession, path: string, text: string, signal: AbortSignal | undefined) {
+  return files.write(path, new Blob([text]).stream(), { mode: "truncate", signal });
 }
 
 /** The first program's stdin is the channel: it ends with this process, and the container with it. */

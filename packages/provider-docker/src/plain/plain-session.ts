@@ -1,6 +1,6 @@
 import { PlainBox, type ProviderSession } from "@sandkit/core";
 import type { Demultiplexed } from "../engine/demux.js";
-import { directories } from "../environment.js";
+import { directoriesOf } from "../environment.js";
 import { providerName } from "../errors.js";
 import { type Box, type FirstWords, infoOf, removalOf } from "../session.js";
 import { containerPlace, lostSandbox } from "./engine-exec.js";
@@ -38,7 +38,7 @@ export async function openPlainSession(
     capabilities: box.capabilities,
     workdir: record.workdir,
     env: words.env ?? {},
-    directories,
+    directories: directoriesOf(record),
     signal,
   });
   closed.then(() => plain.abandon(lostSandbox(record.id)));
