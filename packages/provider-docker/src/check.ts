@@ -1,6 +1,6 @@
 import type { CheckResult } from "@sandkit/core";
 import { isolationOf } from "./capabilities.js";
-import type { EngineConnector } from "./engine/client.js";
+import type { EngineConnector } from "./engine/connector.js";
 import { messageOf } from "./errors.js";
 import type { DockerOptions } from "./options.js";
 

@@ -65,7 +65,7 @@ async function make({ engine, name, plan, image, record, command }: ContainerOrd
     attached: !record.detached,
     volumes: image.volumes,
   });
-  const { id } = await engine.dockerode.createContainer({ name, ...options });
+  const { id } = await engine.create({ name, ...options });
   return { id, cpus };
 }
 

@@ -26,6 +26,7 @@ const unreachable: ReadonlySet<string> = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
   "ABORT_ERR",
+  "ESSH",
 ]);
 
 /** What the statuses of the engine's API mean; others are `UNAVAILABLE`. */

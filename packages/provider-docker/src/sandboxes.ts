@@ -23,7 +23,8 @@ import {
   hasDetached,
   refuseUnreachable,
 } from "./detached.js";
-import type { EngineClient, EngineConnector } from "./engine/client.js";
+import type { EngineClient } from "./engine/client.js";
+import type { EngineConnector } from "./engine/connector.js";
 import { onEngine, providerName, refusal, statusOf } from "./errors.js";
 import { ImageStore } from "./image-store.js";
 import { idKey, recordOf, type SandboxRecord, userLabel, withLabels } from "./labels.js";

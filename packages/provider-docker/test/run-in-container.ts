@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { text } from "node:stream/consumers";
-import { EngineConnector } from "../src/engine/client.js";
+import { EngineConnector } from "../src/engine/connector.js";
 import { demultiplex } from "../src/engine/demux.js";
 import { hardenedContainer } from "../src/hardening.js";
 import { removeContainer } from "../src/removal.js";
