@@ -1,32 +1,35 @@
-import type { CheckResult } from "@sandkit/core";
+import { type CheckResult, SandboxError } from "@sandkit/core";
 import { isolationOf } from "./capabilities.js";
 import type { EngineConnector } from "./engine/connector.js";
+import { NoEngine } from "./engine/find-engine.js";
+import { engineFaults } from "./engine/require-engine.js";
+import { tellEngine } from "./engine/tell-engine.js";
 import { messageOf } from "./errors.js";
 import type { DockerOptions } from "./options.js";
 
 /** Whether there is an engine that can be used from here, and what it is. Never throws. */
 export async function checkEngine(connector: EngineConnector, options: DockerOptions): Promise<CheckResult> {
   try {
-    const engine = await connector.connect();
-    const facts = await engine.facts();
-    if (options.runtime !== undefined && !facts.runtimes.includes(options.runtime)) {
-      return {
-        ok: false,
-        detail: `the engine at ${engine.place} does not know runtime "${options.runtime}" (it has ${facts.runtimes.join(", ")})`,
-        fix: ["install it on the engine's machine and restart the engine", 'leave out "runtime" of docker()'],
-      };
+    const found = await connector.find();
+    const { client } = found;
+    const engineFacts = await client.facts();
+    const { product, version, api } = client.identity;
+    const engine = `${product} ${version} at ${client.place} (API ${api})`;
+    const facts = tellEngine(found, engineFacts, options.runtime);
+    const faults = engineFaults(engineFacts, options.runtime);
+    if (faults.length > 0) {
+      const detail = `${engine}: ${faults.map(({ what }) => what).join("; ")}`;
+      return { ok: false, detail, facts, fix: faults.flatMap(({ fix }) => fix) };
     }
-    const kind = [`runtime ${options.runtime ?? "of the engine"}`, `cgroup v${facts.cgroupVersion}`, ...facts.security];
-    const detail = `engine ${facts.version} at ${engine.place} (${kind.join(", ")}); isolation: ${isolationOf(options.runtime)}`;
-    return { ok: true, detail };
+    return { ok: true, detail: `${engine}; isolation: ${isolationOf(options.runtime)}`, facts };
   } catch (error) {
-    return {
-      ok: false,
-      detail: messageOf(error),
-      fix: [
-        "start Docker, Podman (podman system service) or Colima",
-        'say where it listens, by DOCKER_HOST or the option "host"',
-      ],
-    };
+    if (error instanceof NoEngine) {
+      const facts = Object.fromEntries(
+        error.tried.map(({ source, url, why }) => [source, url ? `${url}: ${why}` : why]),
+      );
+      return { ok: false, detail: "no container engine answers", facts, fix: error.fix };
+    }
+    const fix = error instanceof SandboxError && error.code === "INVALID" ? ["correct it, or unset it"] : [];
+    return { ok: false, detail: messageOf(error), fix };
   }
 }

@@ -1,6 +1,5 @@
-import { SandboxError } from "@sandkit/core";
 import type { EngineClient } from "./engine/client.js";
-import { engineError, providerName, statusOf } from "./errors.js";
+import { engineError, statusOf } from "./errors.js";
 import { hardenedContainer } from "./hardening.js";
 import type { ImageFacts } from "./image-store.js";
 import { labelsOf, recordOf, type SandboxRecord } from "./labels.js";
@@ -72,22 +71,4 @@ async function make({ engine, name, plan, image, record, command }: ContainerOrd
 async function removeIfOurs(engine: EngineClient, name: string, id: string): Promise<void> {
   const found = await engine.inspect(name);
   if (found && recordOf(found.Config.Labels)?.id === id) await removeContainer(engine, found.Id, id);
-}
-
-/**
- * Refuses a runtime that the engine does not have, before anything is made.
- * @throws SandboxError `UNAVAILABLE` with what to install
- */
-export async function requireRuntime(engine: EngineClient, runtime: string | undefined): Promise<void> {
-  if (runtime === undefined) return;
-  const { runtimes } = await engine.facts();
-  if (runtimes.includes(runtime)) return;
-  const fix = runtime.startsWith("runsc")
-    ? 'install gVisor on its machine, then "sudo runsc install && sudo systemctl restart docker"'
-    : 'add it under "runtimes" in /etc/docker/daemon.json on its machine';
-  throw new SandboxError(
-    "UNAVAILABLE",
-    `the engine does not know runtime "${runtime}" (it has ${runtimes.join(", ")}): ${fix}`,
-    { provider: providerName, operation: "create", retryable: false },
-  );
 }

@@ -14,7 +14,6 @@ import {
 import { bridgeStreams, firstCommand } from "./agent-program.js";
 import { dockerCapabilities } from "./capabilities.js";
 import { CompiledAgents } from "./compiled-agents.js";
-import { requireRuntime } from "./create-container.js";
 import {
   containerNameOf,
   type FoundSandbox,
@@ -25,6 +24,7 @@ import {
 } from "./detached.js";
 import type { EngineClient } from "./engine/client.js";
 import type { EngineConnector } from "./engine/connector.js";
+import { requireEngine } from "./engine/require-engine.js";
 import { onEngine, providerName, refusal, statusOf } from "./errors.js";
 import { ImageStore } from "./image-store.js";
 import { idKey, recordOf, type SandboxRecord, userLabel, withLabels } from "./labels.js";
@@ -130,7 +130,7 @@ export class Sandboxes {
   async #start(engine: EngineClient, create: Create, id: string, words: Words): Promise<ProviderSession> {
     const { onProgress, signal, labels = {}, name } = create;
     const plan = planSandbox(create, this.#options);
-    await requireRuntime(engine, plan.runtime);
+    await requireEngine(engine, plan.runtime);
     const image = await this.#images.prepare(engine, plan.template, { signal, onProgress });
     const detached = create.lifetime?.detached ?? false;
     const record: SandboxRecord = {

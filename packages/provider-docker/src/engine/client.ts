@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type Dockerode from "dockerode";
 import { engineError, onEngine, statusOf } from "../errors.js";
+import { askFacts, type EngineFacts } from "./facts.js";
 import { attachContainer, startExec } from "./hijack.js";
 import { type EngineIdentity, identify } from "./identity.js";
 import { PodmanDialect } from "./podman.js";
@@ -9,16 +10,6 @@ import { PodmanDialect } from "./podman.js";
 const pingTimeoutMs = 2_000;
 /** An engine that answered this recently, in milliseconds, is not asked again whether it is there. */
 const trustedMs = 1_000;
-
-/** What an engine says of itself that matters here. */
-export interface EngineFacts {
-  readonly version: string;
-  readonly processors: number;
-  readonly runtimes: readonly string[];
-  /** Of `name=seccomp`, `name=rootless`, `name=userns`: the names. */
-  readonly security: readonly string[];
-  readonly cgroupVersion: string;
-}
 
 /** One engine: what is asked of it, and the streams that it gives. */
 export class EngineClient {
@@ -51,10 +42,12 @@ export class EngineClient {
 
   /** Asked once: the engine starts programs of its own to answer. */
   facts(): Promise<EngineFacts> {
-    this.#facts ??= onEngine({ operation: "info", subject: this.place }, () => this.#ask()).catch((error) => {
-      this.#facts = undefined;
-      throw error;
-    });
+    this.#facts ??= onEngine({ operation: "info", subject: this.place }, () => askFacts(this.dockerode)).catch(
+      (error) => {
+        this.#facts = undefined;
+        throw error;
+      },
+    );
     return this.#facts;
   }
 
@@ -92,19 +85,5 @@ export class EngineClient {
       if (statusOf(error) === 404) return undefined;
       throw engineError(error, { operation: "inspect", subject: `container ${name}` });
     }
-  }
-
-  async #ask(): Promise<EngineFacts> {
-    const info: Partial<Record<string, unknown>> = await this.dockerode.info();
-    const text = (value: unknown) => (typeof value === "string" ? value : "");
-    return {
-      version: text(info.ServerVersion),
-      processors: typeof info.NCPU === "number" && info.NCPU > 0 ? info.NCPU : 1,
-      runtimes: Object.keys(info.Runtimes ?? {}),
-      security: (Array.isArray(info.SecurityOptions) ? info.SecurityOptions.map(String) : []).map(
-        (option) => option.match(/name=([^,]+)/)?.[1] ?? option,
-      ),
-      cgroupVersion: text(info.CgroupVersion) || "1",
-    };
   }
 }

@@ -43,10 +43,11 @@ export class PodmanDialect {
 
   /** Without root it gives containers the limits that it has itself. */
   #isRootless(): Promise<boolean> {
-    this.#rootless ??= this.#dockerode.info().then(
-      ({ SecurityOptions = [] }: { readonly SecurityOptions?: readonly string[] }) =>
+    this.#rootless ??= this.#dockerode
+      .info()
+      .then(({ SecurityOptions = [] }: { readonly SecurityOptions?: readonly string[] }) =>
         SecurityOptions.some((option) => option.includes("name=rootless")),
-    );
+      );
     this.#rootless.catch(() => {
       this.#rootless = undefined;
     });
