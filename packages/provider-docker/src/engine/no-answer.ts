@@ -25,6 +25,12 @@ const plain: Readonly<Record<string, NoAnswer>> = {
   },
 };
 
+/** A server may tell what it has against a certificate, and its end of the connection be heard before that. */
+const hungUp: NoAnswer = {
+  why: "it hung up over TLS, as one does that does not accept our certificate",
+  fix: "put the ca.pem, cert.pem and key.pem that its owner has made for you into DOCKER_CERT_PATH",
+};
+
 /** What is said of certificates, by the codes of OpenSSL that Node gives. */
 const certificates: readonly (readonly [RegExp, NoAnswer])[] = [
   [
@@ -114,6 +120,7 @@ export async function noAnswer(address: EngineAddress, error: unknown, patienceM
   }
   if (code === "EACCES" || code === "EPERM") return mayNot(address.connection?.socketPath?.toString() ?? "");
   if (code === "ESSH") return sshTrouble(address, words);
+  if (code === "ECONNRESET" && address.connection?.protocol === "https") return hungUp;
   const tls = certificates.find(([codes]) => codes.test(code) && code !== "EPROTO") ?? undefined;
   const known = plain[code] ?? tls?.[1] ?? (code === "EPROTO" ? certificates[0]?.[1] : undefined);
   if (known) return known;
