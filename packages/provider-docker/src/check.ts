@@ -1,7 +1,7 @@
 import { type CheckResult, SandboxError } from "@sandkit/core";
 import { isolationOf } from "./capabilities.js";
 import type { EngineConnector } from "./engine/connector.js";
-import { NoEngine } from "./engine/find-engine.js";
+import { remedies } from "./engine/find-engine.js";
 import { engineFaults } from "./engine/require-engine.js";
 import { tellEngine } from "./engine/tell-engine.js";
 import { messageOf } from "./errors.js";
@@ -10,12 +10,17 @@ import type { DockerOptions } from "./options.js";
 /** Whether there is an engine that can be used from here, and what it is. Never throws. */
 export async function checkEngine(connector: EngineConnector, options: DockerOptions): Promise<CheckResult> {
   try {
-    const found = await connector.find();
-    const { client } = found;
+    const search = await connector.search();
+    const { client, tried } = search;
+    if (!client) {
+      const facts = tried.map(({ source, url, why }) => [source, url ? `${url}: ${why}` : why]);
+      const detail = "no container engine answers";
+      return { ok: false, detail, facts: Object.fromEntries(facts), fix: remedies(tried) };
+    }
     const engineFacts = await client.facts();
     const { product, version, api } = client.identity;
     const engine = `${product} ${version} at ${client.place} (API ${api})`;
-    const facts = tellEngine(found, engineFacts, options.runtime);
+    const facts = tellEngine(search, client.identity, engineFacts, options.runtime);
     const faults = engineFaults(engineFacts, options.runtime);
     if (faults.length > 0) {
       const detail = `${engine}: ${faults.map(({ what }) => what).join("; ")}`;
@@ -23,12 +28,6 @@ export async function checkEngine(connector: EngineConnector, options: DockerOpt
     }
     return { ok: true, detail: `${engine}; isolation: ${isolationOf(options.runtime)}`, facts };
   } catch (error) {
-    if (error instanceof NoEngine) {
-      const facts = Object.fromEntries(
-        error.tried.map(({ source, url, why }) => [source, url ? `${url}: ${why}` : why]),
-      );
-      return { ok: false, detail: "no container engine answers", facts, fix: error.fix };
-    }
     const fix = error instanceof SandboxError && error.code === "INVALID" ? ["correct it, or unset it"] : [];
     return { ok: false, detail: messageOf(error), fix };
   }

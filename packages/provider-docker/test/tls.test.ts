@@ -44,7 +44,7 @@ describe.skipIf(!engineIsThere || !opensslIsThere)("an engine over TLS", () => {
     Object.assign(process.env, { DOCKER_CONFIG: config, DOCKER_CONTEXT: "far" });
     delete process.env.DOCKER_HOST;
     const { ok, facts } = await docker().check();
-    expect({ ok, found: facts?.found }).toEqual({ ok: true, found: 'by context "far"' });
+    expect({ ok, found: facts?.found }).toEqual({ ok: true, found: 'context "far"' });
   });
 
   it("is refused with the reason, where something does not fit", async () => {

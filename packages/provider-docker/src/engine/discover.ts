@@ -31,7 +31,7 @@ export async function engineAddresses(host: string | undefined, around: Surround
   if (env.DOCKER_HOST) return [await parseAddress("DOCKER_HOST", env.DOCKER_HOST, tls)];
   const context = env.DOCKER_CONTEXT || (await currentContext(config));
   if (context !== undefined && context !== "default") return [await contextAddress(config, context)];
-  return usualPlaces(around).map(([source, path]) => ({ source, ...socketAddress(path) }));
+  return usualPlaces(around).map(([name, path]) => ({ source: `the socket of ${name}`, ...socketAddress(path) }));
 }
 
 function usualPlaces({ env, home, platform, user }: Surroundings): (readonly [string, string])[] {

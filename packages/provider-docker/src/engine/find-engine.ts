@@ -21,45 +21,43 @@ export interface TriedPlace extends NoAnswer {
   readonly url: string;
 }
 
-/** An engine that answers, and the better places where none does. */
-export interface FoundEngine {
-  readonly client: EngineClient;
-  readonly source: string;
+/** What a search for an engine has found. */
+export interface Search {
+  /** The engine; undefined: none answers anywhere. */
+  readonly client?: EngineClient;
+  /** Where it is. */
+  readonly source?: string;
+  /** Better places, where none answers. */
   readonly tried: readonly TriedPlace[];
 }
 
 /** How long an engine may take to say that it is there, in milliseconds: a socket; a machine that ssh has to log into. */
 const patienceMs = { near: 2_000, ssh: 15_000 };
 
-/** No engine answers anywhere. */
-export class NoEngine extends SandboxError {
-  readonly tried: readonly TriedPlace[];
-  /** What to do about it, the best first. */
-  readonly fix: readonly string[];
+/** What to do when no engine answers, the best first. */
+export function remedies(tried: readonly TriedPlace[]): string[] {
+  const known = [...new Set(tried.flatMap(({ fix }) => fix ?? []))];
+  if (known.length > 0) return known;
+  const say = 'say where it listens, by DOCKER_HOST or the option "host"';
+  const only = tried.length === 1 ? `; now it is ${tried[0]?.source}` : "";
+  return ["start Docker, Podman (podman system service) or Colima", say + only];
+}
 
-  constructor(tried: readonly TriedPlace[]) {
-    // What is there and closed goes first: before it can be mended, the places where there is nothing do not matter.
-    const sorted = [...tried.filter(({ fix }) => fix), ...tried.filter(({ fix }) => !fix)];
-    const chosen = tried.length === 1;
-    const start = "start Docker, Podman (podman system service) or Colima";
-    const say = 'say where it listens, by DOCKER_HOST or the option "host"';
-    const known = [...new Set(sorted.flatMap(({ fix }) => fix ?? []))];
-    const fix = known.length > 0 ? known : [start, chosen ? `${say}; now it is ${tried[0]?.source}` : say];
-    const places = sorted.map(({ source, url, why }) => `${source}${url ? ` at ${url}` : ""}: ${why}`).join("; ");
-    super("UNAVAILABLE", `no container engine answers (${places}): ${fix.join("; or ")}`, {
-      provider: providerName,
-      operation: "connect",
-    });
-    this.tried = sorted;
-    this.fix = fix;
-  }
+/** The error of a search that was in vain. */
+export function noEngine(tried: readonly TriedPlace[]): SandboxError {
+  const places = tried.map(({ source, url, why }) => `${source}${url ? ` at ${url}` : ""}: ${why}`).join("; ");
+  const next = remedies(tried).join("; or ");
+  return new SandboxError("UNAVAILABLE", `no container engine answers (${places}): ${next}`, {
+    provider: providerName,
+    operation: "connect",
+  });
 }
 
 /**
  * Looks for an engine where one may be.
- * @throws NoEngine with all places that were tried; SandboxError `INVALID` for an address that is none
+ * @throws SandboxError `INVALID` for an address that is none
  */
-export async function findEngine({ host, dockerode: given }: EngineOptions): Promise<FoundEngine> {
+export async function findEngine({ host, dockerode: given }: EngineOptions): Promise<Search> {
   // Loading dockerode takes a tenth of a second and 20 MB: only who uses an engine pays for it.
   const { default: Docker } = await import("dockerode");
   const places: EngineAddress[] = given ? [givenAddress(given)] : await engineAddresses(host, here());
@@ -75,7 +73,8 @@ export async function findEngine({ host, dockerode: given }: EngineOptions): Pro
       tried.push({ source, url, ...(await noAnswer(address, error, patience)) });
     }
   }
-  throw new NoEngine(tried);
+  // What is there and closed goes first: until it is mended, places where there is nothing do not matter.
+  return { tried: [...tried.filter(({ fix }) => fix), ...tried.filter(({ fix }) => !fix)] };
 }
 
 function givenAddress(given: Dockerode | Dockerode.DockerOptions): EngineAddress {

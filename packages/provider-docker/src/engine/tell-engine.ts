@@ -1,10 +1,12 @@
 import { isolationOf } from "../capabilities.js";
 import type { EngineFacts } from "./facts.js";
-import type { FoundEngine } from "./find-engine.js";
+import type { Search } from "./find-engine.js";
+import type { EngineIdentity } from "./identity.js";
 
 /** What was found out about an engine and what that means, for people: by name, in the order to be told. */
 export function tellEngine(
-  found: FoundEngine,
+  search: Search,
+  identity: EngineIdentity,
   facts: EngineFacts,
   runtime: string | undefined,
 ): Record<string, string> {
@@ -12,9 +14,9 @@ export function tellEngine(
   const held = Object.entries(limits).flatMap(([name, isHeld]) => (isHeld ? [name] : []));
   const notHeld = Object.entries(limits).flatMap(([name, isHeld]) => (isHeld ? [] : [name]));
   return {
-    found: howFound(found),
+    found: howFound(search),
     machine: `${facts.machine}, ${processors} processors, ${Math.round(memoryBytes / 2 ** 30)} GiB`,
-    runtimes: facts.runtimes.map((name) => (name === facts.defaultRuntime ? `${name} (default)` : name)).join(", "),
+    runtimes: runtimesOf(identity, facts),
     cgroup: `v${cgroupVersion}: limits ${held.join(", ")}${notHeld.length > 0 ? `; not ${notHeld.join(", ")}` : ""}`,
     storage: `${storage}; sandboxes write to memory alone`,
     seccomp: security.includes("seccomp") ? "yes, with a list of allowed calls of our own" : "no",
@@ -26,19 +28,27 @@ export function tellEngine(
       : security.includes("rootless")
         ? "own namespace, as the engine is rootless"
         : "those of the machine, though never root nor another sandbox's",
-    isolation: isolationText(facts, runtime),
+    isolation: isolationText(identity, facts, runtime),
   };
 }
 
-function howFound({ source, tried }: FoundEngine): string {
-  if (tried.length === 0) return `by ${source}`;
-  return `by ${source}; before it ${tried.map(({ source: other, url, why }) => `${other} (${url}: ${why})`).join(", ")}`;
+function howFound({ source = "", tried }: Search): string {
+  const others = tried.map(({ source: other, url, why }) => `${other} (${url}: ${why})`);
+  return others.length === 0 ? source : `${source}; not ${others.join(", nor ")}`;
 }
 
-function isolationText({ runtimes }: EngineFacts, runtime: string | undefined): string {
+/** Podman tells of all runtimes that it has a name for, installed or not. */
+function runtimesOf({ product }: EngineIdentity, { runtimes, defaultRuntime }: EngineFacts): string {
+  const others = runtimes.filter((name) => name !== defaultRuntime).join(", ");
+  return `${defaultRuntime} by default; ${product === "Podman" ? "known by name, installed or not" : "also"}: ${others || "none"}`;
+}
+
+function isolationText({ product }: EngineIdentity, { runtimes }: EngineFacts, runtime: string | undefined): string {
   if (isolationOf(runtime) === "gvisor") return "gvisor: a kernel of its own in user space answers most system calls";
-  const gvisor = runtimes.find((name) => name.startsWith("runsc"));
+  const gvisor = product === "Docker" ? runtimes.find((name) => name.startsWith("runsc")) : undefined;
   const shared = "container: shares the kernel of its machine, so a hole there is a way out";
-  const more = gvisor ? `the option "runtime": "${gvisor}" uses it` : "gVisor (runsc) or a micro machine is stronger";
+  const more = gvisor
+    ? `the option "runtime": "${gvisor}" has its own`
+    : "gVisor (runsc) or a micro machine is stronger";
   return `${shared}; ${more}`;
 }
