@@ -1,7 +1,7 @@
 import { createSandbox } from "@sandkit/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { docker } from "../src/index.js";
-import { engine, engineIsThere, testImages } from "./engine.js";
+import { engineIsThere, testImages } from "./engine.js";
 import { SecondEngine, secondEngineIsPossible } from "./second-engine.js";
 
 if (engineIsThere && !secondEngineIsPossible) {
@@ -12,9 +12,7 @@ describe.skipIf(!engineIsThere || !secondEngineIsPossible)("an engine that is re
   let second: SecondEngine;
   beforeAll(async () => {
     second = await SecondEngine.start();
-    const image = await engine.getImage(testImages.python).get();
-    const loading = await second.dockerode.loadImage(image);
-    for await (const _ of loading);
+    await second.load(testImages.python);
   }, 120_000);
   afterAll(() => second?.remove(), 60_000);
 
