@@ -25,7 +25,8 @@ export class EngineClient {
     this.dockerode = dockerode;
     this.place = place;
     this.identity = identity;
-    this.#podman = identity.product === "Podman" ? new PodmanDialect(dockerode) : undefined;
+    const isRootless = async () => (await this.facts()).security.includes("rootless");
+    this.#podman = identity.product === "Podman" ? new PodmanDialect(dockerode, isRootless) : undefined;
   }
 
   /** @throws SandboxError `UNAVAILABLE` within 2 s when nobody answers */

@@ -25,7 +25,13 @@ export async function askFacts(dockerode: Dockerode): Promise<EngineFacts> {
   const info: Partial<Record<string, unknown>> = await dockerode.info();
   const text = (name: string) => (typeof info[name] === "string" ? info[name] : "");
   const number = (name: string) => (typeof info[name] === "number" ? info[name] : 0);
-  const security = Array.isArray(info.SecurityOptions) ? info.SecurityOptions.map(String) : [];
+  const options = Array.isArray(info.SecurityOptions) ? info.SecurityOptions.map(String) : [];
+  const security = options.map((option) => option.match(/name=([^,]+)/)?.[1] ?? option);
+  // Podman tells it here alone.
+  if (info.Rootless === true && !security.includes("rootless")) security.push("rootless");
+  const cgroupVersion = text("CgroupVersion") || "1";
+  // There nobody but root may make groups, whatever an engine says of the kernel.
+  const hasGroups = !(security.includes("rootless") && cgroupVersion === "1");
   const status: [string, string][] = Array.isArray(info.DriverStatus) ? info.DriverStatus : [];
   const below = status.find(([name]) => name === "Backing Filesystem")?.[1];
   return {
@@ -33,15 +39,15 @@ export async function askFacts(dockerode: Dockerode): Promise<EngineFacts> {
     memoryBytes: number("MemTotal"),
     runtimes: Object.keys(info.Runtimes ?? {}),
     defaultRuntime: text("DefaultRuntime"),
-    security: security.map((option) => option.match(/name=([^,]+)/)?.[1] ?? option),
-    cgroupVersion: text("CgroupVersion") || "1",
+    security,
+    cgroupVersion,
     storage: text("Driver") + (below ? ` on ${below}` : ""),
     machine: [text("OperatingSystem"), `Linux ${text("KernelVersion")}`, text("Architecture")].join(", "),
     limits: {
-      memory: info.MemoryLimit !== false,
-      swap: info.SwapLimit !== false,
-      processors: info.CpuCfsQuota !== false,
-      processes: info.PidsLimit !== false,
+      memory: hasGroups && info.MemoryLimit !== false,
+      swap: hasGroups && info.SwapLimit !== false,
+      processors: hasGroups && info.CpuCfsQuota !== false,
+      processes: hasGroups && info.PidsLimit !== false,
     },
   };
 }

@@ -13,11 +13,15 @@ const processes = { Name: "nproc", Soft: 32_768, Hard: 32_768 };
  */
 export class PodmanDialect {
   readonly #dockerode: Dockerode;
+  readonly #isRootless: () => Promise<boolean>;
+  /** Whether an image has a check of its health, by its id. */
+  readonly #checks = new Map<string, boolean>();
   readonly #profiles: PodmanProfiles;
-  #rootless: Promise<boolean> | undefined;
 
-  constructor(dockerode: Dockerode) {
+  /** @param isRootless Without root it gives containers the limits that it has itself. */
+  constructor(dockerode: Dockerode, isRootless: () => Promise<boolean>) {
     this.#dockerode = dockerode;
+    this.#isRootless = isRootless;
     this.#profiles = new PodmanProfiles(dockerode);
   }
 
@@ -30,8 +34,11 @@ export class PodmanDialect {
     );
     const ulimits = (await this.#isRootless()) ? host.Ulimits : [...(host.Ulimits ?? []), processes];
     const tmpfs = Object.entries({ ...(host.ReadonlyRootfs && bounded), ...host.Tmpfs });
+    // That there is to be no check is itself a check to it, for which it asks the init system for a timer.
+    const { Healthcheck: none, ...others } = options;
     return {
-      ...options,
+      ...others,
+      ...((await this.#hasCheck(image)) && { Healthcheck: none }),
       HostConfig: {
         ...host,
         ...(ulimits && { Ulimits: ulimits }),
@@ -41,17 +48,13 @@ export class PodmanDialect {
     };
   }
 
-  /** Without root it gives containers the limits that it has itself. */
-  #isRootless(): Promise<boolean> {
-    this.#rootless ??= this.#dockerode
-      .info()
-      .then(({ SecurityOptions = [] }: { readonly SecurityOptions?: readonly string[] }) =>
-        SecurityOptions.some((option) => option.includes("name=rootless")),
-      );
-    this.#rootless.catch(() => {
-      this.#rootless = undefined;
-    });
-    return this.#rootless;
+  async #hasCheck(image: string): Promise<boolean> {
+    const known = this.#checks.get(image);
+    if (known !== undefined) return known;
+    const { Config } = await this.#dockerode.getImage(image).inspect();
+    const has = "Healthcheck" in Config && Config.Healthcheck !== null;
+    this.#checks.set(image, has);
+    return has;
   }
 }
 

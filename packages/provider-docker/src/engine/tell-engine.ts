@@ -17,7 +17,7 @@ export function tellEngine(
     found: howFound(search),
     machine: `${facts.machine}, ${processors} processors, ${Math.round(memoryBytes / 2 ** 30)} GiB`,
     runtimes: runtimesOf(identity, facts),
-    cgroup: `v${cgroupVersion}: limits ${held.join(", ")}${notHeld.length > 0 ? `; not ${notHeld.join(", ")}` : ""}`,
+    cgroup: `v${cgroupVersion}: limits ${held.join(", ") || "nothing"}${notHeld.length > 0 ? `; not ${notHeld.join(", ")}` : ""}`,
     storage: `${storage}; sandboxes write to memory alone`,
     seccomp: security.includes("seccomp") ? "yes, with a list of allowed calls of our own" : "no",
     rootless: security.includes("rootless")
