@@ -81,6 +81,8 @@ export interface CheckResult {
   readonly ok: boolean;
   /** One line: what was found (version, isolation) or what is wrong. */
   readonly detail: string;
+  /** What was found out or tried on the way, for people and programs: each by a short name, in the order to be told. */
+  readonly facts?: Readonly<Record<string, string>> | undefined;
   /** What a person can do about it, in order of preference. */
   readonly fix?: readonly string[] | undefined;
 }

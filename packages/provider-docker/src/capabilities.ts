@@ -22,6 +22,8 @@ export function dockerCapabilities(
     isolation: isolationOf(runtime),
     features: {
       ...agentFeatures,
+      // Its kernel has no subreapers: what has left its parent is found by its traces.
+      "exec.killTree": isolationOf(runtime) === "gvisor" ? "emulated" : agentFeatures["exec.killTree"],
       "network.none": "native",
       "network.allowlist": proxied,
       // With a bridge there is nobody between: nothing is seen of what is contacted.

@@ -1,6 +1,5 @@
-import { SandboxError } from "@sandkit/core";
 import type { EngineClient } from "./engine/client.js";
-import { engineError, providerName, statusOf } from "./errors.js";
+import { engineError, statusOf } from "./errors.js";
 import { hardenedContainer } from "./hardening.js";
 import type { ImageFacts } from "./image-store.js";
 import type { SandboxPlan } from "./plan-sandbox.js";
@@ -64,7 +63,7 @@ async function make({ engine, name, plan, image, labels, detached, command }: Co
     attached: !detached,
     volumes: image.volumes,
   });
-  const { id } = await engine.dockerode.createContainer({ name, ...options });
+  const { id } = await engine.create({ name, ...options });
   return { id, cpus };
 }
 
@@ -73,22 +72,4 @@ async function removeIfMade({ engine, name, labels, sandboxId }: ContainerOrder)
   const found = await engine.inspect(name);
   if (!found || Object.entries(labels).some(([key, value]) => found.Config.Labels[key] !== value)) return;
   await removeContainer(engine, found.Id, sandboxId);
-}
-
-/**
- * Refuses a runtime that the engine does not have, before anything is made.
- * @throws SandboxError `UNAVAILABLE` with what to install
- */
-export async function requireRuntime(engine: EngineClient, runtime: string | undefined): Promise<void> {
-  if (runtime === undefined) return;
-  const { runtimes } = await engine.facts();
-  if (runtimes.includes(runtime)) return;
-  const fix = runtime.startsWith("runsc")
-    ? 'install gVisor on its machine, then "sudo runsc install && sudo systemctl restart docker"'
-    : 'add it under "runtimes" in /etc/docker/daemon.json on its machine';
-  throw new SandboxError(
-    "UNAVAILABLE",
-    `the engine does not know runtime "${runtime}" (it has ${runtimes.join(", ")}): ${fix}`,
-    { provider: providerName, operation: "create", retryable: false },
-  );
 }

@@ -1,7 +1,7 @@
 import { defineProvider, type Provider, parseOptions } from "@sandkit/core";
 import { dockerCapabilities } from "./capabilities.js";
 import { checkEngine } from "./check.js";
-import { EngineConnector } from "./engine/client.js";
+import { EngineConnector } from "./engine/connector.js";
 import { providerName } from "./errors.js";
 import { type DockerNative, type DockerOptions, optionsSchema } from "./options.js";
 import { removeUnusedSets } from "./packages/unused-sets.js";

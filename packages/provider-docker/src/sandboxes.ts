@@ -15,7 +15,6 @@ import {
 import { bridgeStreams, firstCommand } from "./agent-program.js";
 import { dockerCapabilities } from "./capabilities.js";
 import { CompiledAgents } from "./compiled-agents.js";
-import { requireRuntime } from "./create-container.js";
 import {
   containerNameOf,
   type FoundSandbox,
@@ -24,8 +23,10 @@ import {
   hasDetached,
   refuseUnreachable,
 } from "./detached.js";
-import type { EngineClient, EngineConnector } from "./engine/client.js";
+import type { EngineClient } from "./engine/client.js";
+import type { EngineConnector } from "./engine/connector.js";
 import { demultiplex } from "./engine/demux.js";
+import { requireEngine } from "./engine/require-engine.js";
 import { onEngine, providerName, refusal, statusOf } from "./errors.js";
 import { type Asker, type ImageFacts, ImageStore } from "./image-store.js";
 import { labelsOf, ownerKey, recordOf, type SandboxRecord, withLabels } from "./labels.js";
@@ -153,7 +154,7 @@ export class Sandboxes {
   async #prepare(engine: EngineClient, create: Create): Promise<Start> {
     const { onProgress, signal } = create;
     const plan = planSandbox(create, this.#options);
-    await requireRuntime(engine, plan.runtime);
+    await requireEngine(engine, plan.runtime);
     // It may be on its way already, for the pool.
     return { engine, plan, image: await keepAlive(this.#imageOf(engine, plan, { signal, onProgress })) };
   }

@@ -4,8 +4,9 @@ import { ownerLabel, Pool, type ProviderSession, SandboxError, type Slots } from
 import { firstCommand } from "./agent-program.js";
 import { claimedName } from "./claimed-name.js";
 import type { CompiledAgents } from "./compiled-agents.js";
-import { requireRuntime } from "./create-container.js";
-import type { EngineClient, EngineConnector } from "./engine/client.js";
+import type { EngineClient } from "./engine/client.js";
+import type { EngineConnector } from "./engine/connector.js";
+import { requireEngine } from "./engine/require-engine.js";
 import { onEngine, providerName } from "./errors.js";
 import type { Asker, ImageFacts } from "./image-store.js";
 import { spareLabels } from "./labels.js";
@@ -121,7 +122,7 @@ export class SpareContainers {
   async #make(plan: SandboxPlan, signal: AbortSignal): Promise<Spare> {
     const { connector, imageOf, agents } = this.#options;
     const engine = (await connector.connect()).inBackground();
-    await requireRuntime(engine, plan.runtime);
+    await requireEngine(engine, plan.runtime);
     // Whoever asks for the image first pulls it, or installs packages, and is told so.
     const image = await imageOf(engine, plan, { signal, presentOnly: true });
     const own = plan.anyUser ? { ...plan, user: anyUser() } : plan;

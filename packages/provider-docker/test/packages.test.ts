@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type CreateOptions, createSandbox, type SandboxError } from "@sandkit/core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { EngineConnector } from "../src/engine/client.js";
+import { EngineConnector } from "../src/engine/connector.js";
 import { docker } from "../src/index.js";
 import { removeUnusedSets } from "../src/packages/unused-sets.js";
 import { containersWith, describeOnEngine, engine, testImages } from "./engine.js";

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { attachSandbox, type BackendHealth, balance, createSandbox, type Sandbox } from "@sandkit/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { docker } from "../src/index.js";
-import { engine, engineIsThere, testImages } from "./engine.js";
+import { engineIsThere, testImages } from "./engine.js";
 import { SecondEngine, secondEngineIsPossible } from "./second-engine.js";
 
 if (engineIsThere && !secondEngineIsPossible) {
@@ -27,9 +27,7 @@ describe.skipIf(!engineIsThere || !secondEngineIsPossible)("an engine of the tes
   const label = { balance: String(process.pid) };
   beforeAll(async () => {
     second = await SecondEngine.start();
-    const image = await engine.getImage(testImages.python).get();
-    const loading = await second.dockerode.loadImage(image);
-    for await (const _ of loading);
+    await second.load(testImages.python);
   }, 120_000);
   afterAll(() => second?.remove(), 60_000);
 

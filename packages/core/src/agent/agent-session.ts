@@ -326,7 +326,7 @@ function narrowed(upper: Capabilities, ready: AgentReady, info: AgentInfo): Capa
       "kernel.interrupt": when(hasKernel, features["kernel.interrupt"]),
       git: when(info.programs.includes("git"), features.git),
       "exec.pty": when(ready.pty, features["exec.pty"]),
-      "exec.killTree": features["exec.killTree"] && ready.killTree,
+      "exec.killTree": features["exec.killTree"] === "native" ? ready.killTree : features["exec.killTree"],
     },
   });
 }

@@ -96,7 +96,15 @@ async function checkAll(all: readonly Backend[]): Promise<CheckResult> {
   const checks = await Promise.all(all.map(async ({ key, provider }) => ({ key, ...(await provider.check()) })));
   const detail = checks.map(({ key, ok, detail }) => `${key}: ${ok ? "" : "not usable: "}${detail}`).join("; ");
   const fix = checks.flatMap(({ key, fix = [] }) => fix.map((step) => `${key}: ${step}`));
-  return { ok: checks.some(({ ok }) => ok), detail, ...(fix.length > 0 && { fix }) };
+  const facts = Object.fromEntries(
+    checks.flatMap(({ key, facts = {} }) => Object.entries(facts).map(([name, fact]) => [`${key}: ${name}`, fact])),
+  );
+  return {
+    ok: checks.some(({ ok }) => ok),
+    detail,
+    ...(Object.keys(facts).length > 0 && { facts }),
+    ...(fix.length > 0 && { fix }),
+  };
 }
 
 function invalid(message: string, operation = "balance"): SandboxError {
