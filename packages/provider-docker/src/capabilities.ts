@@ -31,6 +31,10 @@ export function dockerCapabilities(
       "lifetime.idle": "native",
       // The agent in JavaScript cannot tell its clients apart, and the plain mode has none.
       "lifetime.detached": first === "python" && !options.unsafeRoot ? "native" : false,
+      pause: "native",
+      // Files alone: what runs is not copied.
+      snapshot: "emulated",
+      fork: "emulated",
       attach: "native",
       list: "native",
       git: "emulated",

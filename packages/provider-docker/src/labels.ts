@@ -9,6 +9,8 @@ export interface SandboxRecord {
   /** Hash of the options that a second create of the name must have too. */
   readonly options?: string | undefined;
   readonly detached: boolean;
+  /** Lifetime that it was created with, in milliseconds. */
+  readonly ttlMs?: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -32,6 +34,7 @@ export function labelsOf(record: SandboxRecord): Record<string, string> {
     ...(record.name !== undefined && { [nameKey]: record.name }),
     ...(record.template !== undefined && { [`${prefix}template`]: record.template }),
     ...(record.options !== undefined && { [`${prefix}options`]: record.options }),
+    ...(record.ttlMs !== undefined && { [`${prefix}ttl`]: String(record.ttlMs) }),
     ...(record.detached && { [detachedKey]: "true" }),
     ...Object.fromEntries(Object.entries(record.labels).map(([key, value]) => [userPrefix + key, value])),
   };
@@ -53,6 +56,7 @@ export function recordOf(labels: Readonly<Record<string, string>>): SandboxRecor
     template: labels[`${prefix}template`],
     options: labels[`${prefix}options`],
     detached: labels[detachedKey] === "true",
+    ttlMs: labels[`${prefix}ttl`] === undefined ? undefined : Number(labels[`${prefix}ttl`]),
     labels: Object.fromEntries(own.map(([key, value]) => [key.slice(userPrefix.length), value])),
   };
 }

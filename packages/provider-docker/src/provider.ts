@@ -7,6 +7,7 @@ import { type DockerNative, type DockerOptions, optionsSchema } from "./options.
 import { planSandbox } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
 import { Sandboxes } from "./sandboxes.js";
+import { checkSnapshotId, listSnapshots, removeSnapshot } from "./snapshots.js";
 
 /**
  * Sandboxes in hardened containers, on Docker or what speaks its API. Nothing is connected to before the first use.
@@ -21,11 +22,16 @@ export function docker(options: DockerOptions = {}): Provider<DockerNative> {
     name: providerName,
     capabilities: dockerCapabilities(parsed),
     validate: (create) => {
+      if (create.snapshot !== undefined) checkSnapshotId(create.snapshot);
       planSandbox(create, parsed);
     },
     create: (create) => sandboxes.create(create),
     attach: (ref, attach) => sandboxes.attach(ref, attach),
     list: (list) => sandboxes.list(list),
+    snapshots: async function* () {
+      yield* listSnapshots(await connector.connect());
+    },
+    removeSnapshot: async (id) => removeSnapshot(await connector.connect(), id),
     reap: async (reap) => reapContainers(await connector.connect(), reap),
     check: () => checkEngine(connector, parsed),
   });

@@ -1,24 +1,35 @@
 import type { Duplex } from "node:stream";
 import type { Capabilities, ProviderSession } from "@sandkit/core";
 import { bridgeStreams } from "./agent-program.js";
+import { environmentOf } from "./archive-plan.js";
 import type { CompiledAgents } from "./compiled-agents.js";
 import { type ContainerOrder, createContainer } from "./create-container.js";
+import { DockerSession, type ForkSession } from "./docker-session.js";
 import type { EngineClient } from "./engine/client.js";
 import { gitConfig, toolEnvironment } from "./environment.js";
 import { onEngine } from "./errors.js";
+import { PauseState } from "./pause-state.js";
 import { openPlainSession } from "./plain/plain-session.js";
 import { removeContainer } from "./removal.js";
 import { type FirstWords, openSession } from "./session.js";
+import { partsOf } from "./snapshots.js";
+import { unpackParts } from "./unpack-workspace.js";
+
+/** What a new sandbox is given beside its container. */
+export interface StartOptions {
+  readonly capabilities: Capabilities;
+  readonly words: FirstWords;
+  readonly signal: AbortSignal | undefined;
+  readonly agents: CompiledAgents;
+  readonly fork: ForkSession;
+  /** Id of the snapshot that its image has. */
+  readonly snapshot?: string | undefined;
+}
 
 /** Makes the container of a sandbox, starts it and speaks to its agent. Failed or aborted, it leaves nothing. */
-export async function startSandbox(
-  order: ContainerOrder,
-  capabilities: Capabilities,
-  words: FirstWords,
-  signal: AbortSignal | undefined,
-  agents: CompiledAgents,
-): Promise<ProviderSession> {
+export async function startSandbox(order: ContainerOrder, options: StartOptions): Promise<ProviderSession> {
   const { engine, record, image, plan } = order;
+  const { capabilities, words, signal, agents, fork, snapshot } = options;
   signal?.throwIfAborted();
   // Calls that change something are never aborted in the middle: what they did would not be known.
   const { id: container, cpus } = await createContainer(order);
@@ -30,17 +41,32 @@ export async function startSandbox(
       : await startAttached(order, container);
     signal?.throwIfAborted();
     const env = { ...toolEnvironment(image.env, cpus), ...plan.env };
-    const box = { engine, container, record, capabilities, origin: "created" } as const;
+    const standstill = new PauseState();
+    const box = { engine, container, record, capabilities, origin: "created", first: image.first, standstill } as const;
     const open = image.first === "shell" ? openPlainSession : openSession;
     const session = await open(box, streams, { ...words, env }, signal);
     if (image.first === "python" && "code" in session) agents.learn(image.id, session);
+    if (snapshot !== undefined) await restore(engine, container, session, snapshot, signal);
     await session.files.write(gitConfig.path, new Blob([gitConfig.content]).stream(), { mode: "truncate", signal });
-    return session;
+    return new DockerSession(session, box, fork);
   } catch (error) {
     streams?.destroy();
     await removeContainer(engine, container, record.id);
     throw error;
   }
+}
+
+/** The files of a snapshot, which the image brings as an archive, in their places. */
+async function restore(
+  engine: EngineClient,
+  container: string,
+  session: ProviderSession,
+  snapshot: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const inspected = await engine.inspect(container);
+  const env = inspected ? environmentOf(inspected) : {};
+  await unpackParts(session, partsOf(snapshot), { env, signal });
 }
 
 /** The first program's stdin is the channel: it ends with this process, and the container with it. */

@@ -253,6 +253,8 @@ export class AgentConnection {
   }
 
   #beat(): void {
+    // Its own loop may be busy for the time of one.
+    if (this.stalled || this.#silentPings >= 2) this.#channel.silent?.();
     if (this.stalled) {
       this.#silentPings = 0;
       return;
