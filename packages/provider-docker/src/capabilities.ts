@@ -20,6 +20,9 @@ export function dockerCapabilities(
     isolation: isolationOf(runtime),
     features: {
       ...agentFeatures,
+      // An agent that is no root cannot become anybody else.
+      "exec.user": first === "python" && options.unsafeRoot ? "native" : false,
+      "files.watch": first === "python" ? "native" : false,
       "network.none": "native",
       "network.full": options.unsafeBridge ? "native" : false,
       "resources.memory": "native",

@@ -30,8 +30,8 @@ export interface ContainerPlan {
 const openFiles = 16_384;
 /** For each directory that the image declares as a volume. */
 const volumeBytes = 1024 * 1024;
-/** What root needs to install packages, and nothing of what reaches the machine. */
-const rootCapabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETGID", "SETUID", "SETFCAP"];
+/** What root needs to install packages and to end what it started as others, and nothing of what reaches the machine. */
+const rootCapabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETFCAP"];
 
 /** A container that can do nothing but compute: no privileges, no network, no place that grows without bound. */
 export function hardenedContainer(plan: ContainerPlan): ContainerCreateOptions {

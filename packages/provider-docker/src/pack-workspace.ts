@@ -6,6 +6,11 @@ import { runInBox, startInBox } from "./run-in-box.js";
 /** What tar gives when a file was changed while it was read: its bytes of that moment are in the archive. */
 const changedMeanwhile = 1;
 
+/** Of a root, what is the engine's: its mounts, and the archive that the sandbox itself was made from. */
+const outside = ["dev", "proc", "sys", ".sandkit", ".dockerenv", "etc/hostname", "etc/hosts", "etc/resolv.conf"].map(
+  (path) => `--exclude=./${path}`,
+);
+
 /** What an archive of a sandbox is to hold. */
 export interface ArchivePlan {
   /** Directories that can be written to, each a file system of its own. */
@@ -46,7 +51,7 @@ function packing(isGnu: boolean, roots: readonly string[], rootSince: Date | und
     ...(isGnu ? ["--sparse", "--format=posix", "--one-file-system"] : []),
     ...["-f", "-", "-C", "/"],
     // What was there at the start is of the image.
-    ...(rootSince ? [`--newer=@${Math.floor(rootSince.getTime() / 1000)}`, "."] : []),
+    ...(rootSince ? [...outside, `--newer=@${Math.floor(rootSince.getTime() / 1000)}`, "."] : []),
     ...roots.map((root) => `./${posix.relative("/", root)}`),
   ];
 }

@@ -7,7 +7,7 @@ import { type DockerNative, type DockerOptions, optionsSchema } from "./options.
 import { planSandbox } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
 import { Sandboxes } from "./sandboxes.js";
-import { checkSnapshotId, listSnapshots, removeSnapshot } from "./snapshots.js";
+import { checkSnapshotId, listSnapshots, removeSnapshot, sweepSnapshots } from "./snapshots.js";
 
 /**
  * Sandboxes in hardened containers, on Docker or what speaks its API. Nothing is connected to before the first use.
@@ -32,7 +32,12 @@ export function docker(options: DockerOptions = {}): Provider<DockerNative> {
       yield* listSnapshots(await connector.connect());
     },
     removeSnapshot: async (id) => removeSnapshot(await connector.connect(), id),
-    reap: async (reap) => reapContainers(await connector.connect(), reap),
+    reap: async (reap) => {
+      const engine = await connector.connect();
+      const reaped = await reapContainers(engine, reap);
+      if (!reap.dryRun) await sweepSnapshots(engine);
+      return reaped;
+    },
     check: () => checkEngine(connector, parsed),
   });
 }

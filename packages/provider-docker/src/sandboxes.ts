@@ -39,7 +39,7 @@ import { planSandbox, type SandboxPlan } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
 import { type Box, infoOf as boxInfo, type FirstWords, openSession, removalOf } from "./session.js";
 import type { SnapshotRecord } from "./snapshot-labels.js";
-import { findSnapshot, imageOfSnapshot, optionsFrom, requireBase } from "./snapshots.js";
+import { findSnapshot, imageOfSnapshot, optionsFrom, requireBase, sweepSnapshots } from "./snapshots.js";
 import { startSandbox } from "./start-sandbox.js";
 import { unpackStream } from "./unpack-workspace.js";
 
@@ -106,7 +106,7 @@ export class Sandboxes {
     const engine = await this.#connector.connect();
     if (!this.#swept) {
       this.#swept = true;
-      reapContainers(engine, { olderThanMs: 0 }).catch((error: Error) =>
+      Promise.all([reapContainers(engine, { olderThanMs: 0 }), sweepSnapshots(engine)]).catch((error: Error) =>
         create.onProgress?.(`what died owners left could not be removed: ${error.message}`),
       );
     }

@@ -6,6 +6,8 @@ import type { DockerNative, DockerOptions } from "./options.js";
 import { type SnapshotRecord, snapshotKey, snapshotOf } from "./snapshot-labels.js";
 
 const repository = "sandkit-snapshot";
+/** Longer than an image is without its name while it is made, in milliseconds. */
+const unnamedMs = 15 * 60_000;
 const shapeOfId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Name of the image of a snapshot. */
@@ -73,16 +75,36 @@ export async function* listSnapshots(engine: EngineClient): AsyncGenerator<Snaps
   for (const { id, name, createdAt, sizeBytes } of records) yield { id, name, createdAt, sizeBytes };
 }
 
-/** Removes the image of a snapshot; the engine keeps what living sandboxes need. False when there was none. */
+/** Removes the image of a snapshot; the engine keeps it for living sandboxes, unnamed. False when there was none. */
 export async function removeSnapshot(engine: EngineClient, id: string): Promise<boolean> {
   checkSnapshotId(id);
   if (snapshotOf(await labelsOfImage(engine, id)) === undefined) return false;
   try {
     await engine.dockerode.getImage(`${repository}:${id}`).remove({ force: true });
+    await sweepSnapshots(engine);
     return true;
   } catch (error) {
     if (statusOf(error) === 404) return false;
     throw engineError(error, { operation: "removeSnapshot", subject: `snapshot ${id}` });
+  }
+}
+
+/** Removes what is left of snapshots that were removed while sandboxes needed them. */
+export async function sweepSnapshots(engine: EngineClient): Promise<void> {
+  const left = await onEngine({ operation: "reap", subject: "snapshots" }, () =>
+    engine.dockerode.listImages({ filters: JSON.stringify({ label: [snapshotKey], dangling: ["true"] }) }),
+  );
+  for (const { Id, Labels } of left) {
+    const record = snapshotOf(Labels);
+    // One that is just being made has no name yet.
+    if (!record || Date.now() - record.createdAt.getTime() < unnamedMs) continue;
+    try {
+      await engine.dockerode.getImage(Id).remove();
+    } catch (error) {
+      const status = statusOf(error);
+      // 409: a sandbox still needs it. 404: somebody else was faster.
+      if (status !== 404 && status !== 409) throw engineError(error, { operation: "reap", subject: `image ${Id}` });
+    }
   }
 }
 

@@ -42,7 +42,7 @@ export class AgentProcess implements ProviderProcess {
     const reply = await process.#stream.reply;
     if ("error" in reply) {
       owner.connection.over(process.#stream);
-      const subject = subjectOf(reply.error.errno, command, options.cwd);
+      const subject = subjectOf(reply.error.errno, command, options);
       throw refusal(reply.error, { operation: "exec", subject, provider: owner.provider });
     }
     process.#pid = checked("started", reply.ok).pid;
@@ -62,6 +62,7 @@ export class AgentProcess implements ProviderProcess {
         stdin: options.stdin,
         mergeStderr: options.mergeStderr ?? false,
         pty: options.pty ?? null,
+        ...(options.user !== undefined && { user: options.user }),
         control,
       },
       {
@@ -182,7 +183,8 @@ export class AgentProcess implements ProviderProcess {
 }
 
 /** What of a request could not be had. */
-function subjectOf(errno: string, command: readonly string[], cwd: string | undefined): string {
+function subjectOf(errno: string, command: readonly string[], { cwd, user }: SpawnOptions): string {
+  if (user !== undefined && (errno === "ENOTSUP" || errno === "EINVAL")) return `option "user" ${JSON.stringify(user)}`;
   if (errno === "ENOTSUP") return 'option "pty"';
   const aboutProgram = ["EAGAIN", "ENOMEM", "EMFILE", "E2BIG", "EILSEQ", "EINVAL"].includes(errno);
   return aboutProgram ? `command ${JSON.stringify(command[0])}` : `cwd ${JSON.stringify(cwd ?? ".")}`;

@@ -97,6 +97,8 @@ function plainCapabilities({ isolation, features, limits }: Capabilities, hasGit
       ...features,
       "exec.killTree": "emulated",
       "exec.pty": false,
+      "exec.user": false,
+      "files.watch": false,
       "files.stream": "emulated",
       "kernel.python": false,
       "kernel.javascript": false,

@@ -10,6 +10,7 @@ from .files import mkdir, move, stat_file, symlink
 from .native import Failure, field, from_json, number_field, seconds_field
 from .process import Process, signal_field, size_fields
 from .stream import Stream
+from .watch import WatchStream
 from .wire import (
     AGENT_PREAMBLE,
     CANCEL,
@@ -36,7 +37,7 @@ MAX_BATCH_BYTES = 128 * 1024
 # How long what is in no hurry waits for something to go along with.
 HELD_SECONDS = 0.004
 MAX_BATCH = 64
-STREAMS = {"spawn": Process, "read": ReadStream, "write": WriteStream, "list": ListStream, "remove": RemoveStream}
+STREAMS = {"spawn": Process, "read": ReadStream, "write": WriteStream, "list": ListStream, "remove": RemoveStream, "watch": WatchStream}
 FILES = {"stat": stat_file, "mkdir": mkdir, "move": move, "symlink": symlink}
 TO_AGENT_LANES = (LANE_IN, LANE_CONTROL_IN)
 
