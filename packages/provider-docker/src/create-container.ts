@@ -64,6 +64,8 @@ async function make({ engine, name, plan, image, record, command }: ContainerOrd
     unsafeRoot: plan.unsafeRoot,
     attached: !record.detached,
     volumes: image.volumes,
+    mounts: plan.mounts,
+    gpus: plan.gpus,
   });
   const { id } = await engine.dockerode.createContainer({ name, ...options });
   return { id, cpus };

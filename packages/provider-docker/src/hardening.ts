@@ -1,4 +1,5 @@
-import type { ContainerCreateOptions } from "dockerode";
+import type { ContainerCreateOptions, DeviceRequest, MountSettings } from "dockerode";
+import type { DockerNative } from "./options.js";
 import { seccompOption } from "./seccomp-profile.js";
 import { tmpfsOptions, type Workspace } from "./workspace.js";
 
@@ -24,6 +25,8 @@ export interface ContainerPlan {
   readonly attached: boolean;
   /** Directories that the image declares as volumes: as those they could grow without bound. */
   readonly volumes: readonly string[];
+  readonly mounts?: readonly MountSettings[];
+  readonly gpus?: DockerNative["gpus"];
 }
 
 /** Of one process. Below what engines usually have themselves: more than that they could not give. */
@@ -82,8 +85,16 @@ export function hardenedContainer(plan: ContainerPlan): ContainerCreateOptions {
       // What a program writes to the first program's output would fill the disk of the engine.
       LogConfig: { Type: "none", Config: {} },
       ...(plan.runtime !== undefined && { Runtime: plan.runtime }),
+      ...(plan.mounts && plan.mounts.length > 0 && { Mounts: [...plan.mounts] }),
+      ...(plan.gpus !== undefined && { DeviceRequests: [gpuRequest(plan.gpus)] }),
     },
   };
+}
+
+/** As `docker run --gpus` asks for them. */
+function gpuRequest(gpus: NonNullable<DockerNative["gpus"]>): DeviceRequest {
+  const which = typeof gpus === "object" ? { DeviceIDs: [...gpus] } : { Count: gpus === "all" ? -1 : gpus };
+  return { Driver: "", Options: {}, Capabilities: [["gpu"]], ...which };
 }
 
 function capabilitiesOf({ first, unsafeRoot }: ContainerPlan): string[] {

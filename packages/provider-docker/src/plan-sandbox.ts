@@ -1,6 +1,8 @@
 import { randomInt } from "node:crypto";
 import { type CreateOptions, parseOptions } from "@sandkit/core";
+import type { MountSettings } from "dockerode";
 import { providerName, refusal } from "./errors.js";
+import { mountSettings } from "./mounts.js";
 import { type DockerNative, type DockerOptions, nativeSchema } from "./options.js";
 import { defaultTemplate, findTemplate, type Template } from "./templates.js";
 import { layOutWorkspace, type Workspace } from "./workspace.js";
@@ -31,6 +33,8 @@ export interface SandboxPlan {
   readonly pids: number;
   readonly env: Readonly<Record<string, string>>;
   readonly unsafeRoot: boolean;
+  readonly mounts: readonly MountSettings[];
+  readonly gpus?: DockerNative["gpus"];
 }
 
 /**
@@ -53,14 +57,15 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
       `native.user "${user}" is root: docker({ unsafeRoot: true }) allows root for all sandboxes`,
     );
   }
+  const workspace = layOutWorkspace({
+    workdir: create.workdir,
+    memoryMiB: resources.memoryMiB ?? options.memoryMiB ?? defaultMemoryMiB,
+    diskMiB: resources.diskMiB ?? (resources.memoryMiB === undefined ? options.diskMiB : undefined),
+  });
   return {
     template: templateName === undefined ? imageTemplate(create.image) : findTemplate(templateName, options.images),
     templateName,
-    workspace: layOutWorkspace({
-      workdir: create.workdir,
-      memoryMiB: resources.memoryMiB ?? options.memoryMiB ?? defaultMemoryMiB,
-      diskMiB: resources.diskMiB ?? (resources.memoryMiB === undefined ? options.diskMiB : undefined),
-    }),
+    workspace,
     user,
     runtime: native.runtime ?? options.runtime,
     network: create.network === "full" && options.unsafeBridge ? "bridge" : "none",
@@ -68,6 +73,8 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     pids,
     env: create.env ?? {},
     unsafeRoot: options.unsafeRoot ?? false,
+    mounts: mountSettings(native.mounts ?? [], options, workspace),
+    gpus: native.gpus,
   };
 }
 

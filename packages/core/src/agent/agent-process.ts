@@ -8,6 +8,9 @@ import type { IncomingLane } from "./lanes.js";
 import { checked } from "./messages.js";
 import { type AgentRequest, lane, type ProcessEvent } from "./protocol.js";
 
+/** How long an agent that runs may take to deliver a signal, in milliseconds. */
+const promptMs = 1_000;
+
 /** Where a process belongs. */
 export interface AgentProcessOwner {
   readonly connection: AgentConnection;
@@ -132,6 +135,8 @@ export class AgentProcess implements ProviderProcess {
   async #ask(request: AgentRequest, what: string): Promise<void> {
     const { connection, provider } = this.#owner;
     const stream = connection.open(request);
+    const late = setTimeout(() => connection.suspect(), promptMs);
+    late.unref();
     try {
       const reply = await stream.reply;
       if ("error" in reply && reply.error.errno === "EINVAL") {
@@ -140,6 +145,7 @@ export class AgentProcess implements ProviderProcess {
       }
       answerOf(reply, { operation: request.op, subject: `process ${this.id}`, provider });
     } finally {
+      clearTimeout(late);
       connection.over(stream);
     }
   }

@@ -154,6 +154,11 @@ export class AgentConnection {
     this.#send(frameType.ping, 0, 0, Uint8Array.of(1));
   }
 
+  /** An answer that is given at once has not come: its channel may know why. */
+  suspect(): void {
+    if (!this.#failure) this.#channel.silent?.();
+  }
+
   /** Gives the channel up. Everything that waits is told the reason. */
   async close(reason: SandboxError): Promise<void> {
     this.#fail(reason);
