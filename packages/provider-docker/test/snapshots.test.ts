@@ -1,6 +1,4 @@
 import { createSandbox, type Sandbox } from "@sandkit/core";
-import { local } from "@sandkit/provider-local";
-import { wasm } from "@sandkit/provider-wasm";
 import { afterAll, expect, it } from "vitest";
 import { docker } from "../src/index.js";
 import { describeOnEngine, engine, testImages } from "./engine.js";
@@ -28,7 +26,7 @@ mkfifo tree/pipe && truncate -s 300M tree/holes && chmod 500 tree/inner && touch
 printf '#!/bin/sh\\nexit 3\\n' > "$HOME/.local/bin/tar" && chmod 755 "$HOME/.local/bin/tar"
 `.replaceAll("\\\\", "\\");
 const look = "find . ! -type s -printf '%p %y %m %n %s %b %T+ %l\\n' | tail -n +2 | sort; cat $HOME/note /app/a";
-const socket = "import socket; socket.socket(socket.AF_UNIX).bind('tree/socket')";
+const socket = "import socket; socket.socket(socket.AF_UNIX).bind('/tmp/socket')";
 
 describeOnEngine("a snapshot of a container", () => {
   it("keeps what a file system has, whatever the guest did to the tools for it, and so does a fork", async () => {
@@ -39,7 +37,7 @@ describeOnEngine("a snapshot of a container", () => {
     expect(before).toContain("./tree/inner/file f 4711 2 5 8 2001-02-03+04:05:06.7890000000");
     const { skipped, ...snapshot } = await one.snapshot("all of it");
     kept.push(snapshot.id);
-    expect(skipped).toEqual([`${one.workdir}/tree/socket`]);
+    expect(skipped).toEqual(["/tmp/socket"]);
     expect(snapshot).toMatchObject({ name: "all of it", sizeBytes: expect.any(Number) });
     expect(snapshot.sizeBytes).toBeLessThan(1 << 20);
     const other = await made(createSandbox(provider, { snapshot: snapshot.id }));
@@ -76,33 +74,6 @@ describeOnEngine("a snapshot of a container", () => {
     }
     await one.exec("mkdir locked && chmod 000 locked");
     await expect(one.snapshot()).rejects.toMatchObject({ code: "PERMISSION" });
-  });
-});
-
-describeOnEngine("a workspace", () => {
-  it("goes from a container to WebAssembly, to a folder, and back", async () => {
-    const one = await made(createSandbox(provider));
-    (
-      await one.exec("mkdir -p a/b && printf 'x = 1\\n' > a/b/m.py && chmod 755 a/b/m.py && ln -s b a/l && mkdir empty")
-    ).orThrow();
-    const listed = async ({ files, workdir }: Sandbox) =>
-      (await files.list(".", { recursive: true }))
-        .filter(({ path }) => !path.startsWith(`${workdir}/.`))
-        .map(({ path, type, mode, symlinkTarget }) => [
-          path.slice(workdir.length),
-          type,
-          type === "file" && mode,
-          symlinkTarget,
-        ]);
-    const before = await listed(one);
-    let from = one;
-    for (const next of [wasm(), local(), provider]) {
-      const to = await made(createSandbox(next));
-      await to.files.importTar(await from.files.exportTar());
-      expect(await listed(to)).toEqual(before);
-      from = to;
-    }
-    expect(await from.files.readText("a/l/m.py")).toBe("x = 1\n");
   });
 });
 
