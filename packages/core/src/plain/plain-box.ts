@@ -98,7 +98,6 @@ function plainCapabilities({ isolation, features, limits }: Capabilities, hasGit
       "exec.killTree": "emulated",
       "exec.pty": false,
       "exec.user": false,
-      "files.watch": false,
       "files.stream": "emulated",
       "kernel.python": false,
       "kernel.javascript": false,
