@@ -9,6 +9,7 @@ export default defineConfig({
     "docker-detached.ts",
     "git.ts",
     "git-clone.ts",
+    "snapshots.ts",
     "pool.ts",
     "balance.ts",
     "tour.ts",

@@ -6,9 +6,10 @@ export default defineConfig({
   ...base,
   ...withZod,
   entry: ["src/index.ts"],
-  // Found beside the built module, as they are beside the source.
+  // Found beside the built module, as they are beside the source: what runs in boxes.
   onSuccess: async () => {
     await copyZodLicense();
+    await cp("src/guest", "dist/guest", { recursive: true });
     await cp("src/packages/guest", "dist/guest", { recursive: true });
   },
 });

@@ -51,6 +51,12 @@ export interface Provider<Native = unknown> {
   /** Removes sandboxes whose owner is dead, and tells which. Never touches one whose owner lives. */
   reap(options: ReapOptions): Promise<SandboxRef[]>;
 
+  /** The snapshots that sandboxes can be made from, whoever took them. Absent where the backend's own tools tell. */
+  snapshots?(): AsyncIterable<SnapshotInfo>;
+
+  /** Removes a snapshot; sandboxes made from it live on. False when there was none of this id. */
+  removeSnapshot?(id: string): Promise<boolean>;
+
   /** Tells whether the backend can be used from here, and if not, how to fix it. Never throws. */
   check(): Promise<CheckResult>;
 
@@ -127,10 +133,21 @@ export interface ProviderSession {
    */
   port?(port: number, options?: { readonly waitMs?: number | undefined }): Promise<PortInfo>;
 
-  /** Keeps the sandbox for later without running it. */
+  /**
+   * Keeps the sandbox for later without running it: its programs stand still, or end where the backend keeps files
+   * alone. Until `resume`, all that needs it running is `UNAVAILABLE`; `info` and `destroy` work. What was asked
+   * before waits. `ttlMs` goes on meanwhile. Idempotent, as is `resume`.
+   */
   pause?(): Promise<void>;
   resume?(): Promise<void>;
+
+  /**
+   * Saves what was written in the sandbox: bytes, modes, times, links. A create with its id has it again, in the image
+   * that it was made in. Outlives the sandbox. What has no form in it (a socket) is left out and told.
+   */
   snapshot?(name?: string): Promise<SnapshotInfo>;
+
+  /** New sandboxes with the options, but not the name, and the files of this one; all of them, or none. */
   fork?(count: number): Promise<ProviderSession[]>;
 
   /** Moves the end of life to `ttlMs` from now, in milliseconds. */
@@ -156,6 +173,7 @@ export interface SpawnOptions {
   readonly stdin: boolean;
   /** Stderr goes where stdout goes, in the order the program wrote; `stderr` of the process is then empty. */
   readonly mergeStderr?: boolean | undefined;
+  /** A name that the sandbox knows, or `uid:gid`. `INVALID` for one that it does not. Needs `exec.user`. */
   readonly user?: string | undefined;
   readonly pty?: PtySize | undefined;
   /** For providers where a program may wait for its turn: aborted before it started, `spawn` rejects with its reason. */
@@ -264,8 +282,12 @@ export interface ProviderFiles {
   symlink?(target: string, path: string): Promise<void>;
 
   /**
-   * Changes at and below a path, until the iteration stops. What is not taken is kept to a bound; beyond it the
-   * iteration ends with `TOO_LARGE`, and some changes are lost. Present where `files.watch` is declared.
+   * Changes at and below a directory in the order in which they happened, from the first `next()` until the iteration
+   * stops: by `return`, by the signal (rejects with its reason), when the directory itself is gone (ends after its
+   * `removed`), or with the sandbox. A rename is `removed` and `created`. With `recursive`, new directories are watched
+   * too, and what was in one before it could be is told as `created`. What is not taken is kept to a bound; beyond it
+   * the iteration ends with `TOO_LARGE`, and some changes are lost. Present where `files.watch` is declared.
+   * @throws SandboxError `FILE_NOT_FOUND`, `NOT_DIRECTORY`, `PERMISSION`
    */
   watch?(path: string, options: WatchOptions): AsyncIterable<FileChange>;
 }
@@ -384,7 +406,14 @@ export interface PortInfo {
 }
 
 export interface SnapshotInfo {
+  /** Who knows it and reaches the backend can make sandboxes from it. */
   readonly id: string;
+  readonly name?: string | undefined;
+  readonly createdAt?: Date | undefined;
+  /** What it takes, in bytes. */
+  readonly sizeBytes?: number | undefined;
+  /** Absolute paths of what was left out, as it has no form in a snapshot; told by who takes it. */
+  readonly skipped?: readonly string[] | undefined;
 }
 
 export type SandboxState = "running" | "paused" | "gone";

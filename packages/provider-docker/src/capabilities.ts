@@ -24,6 +24,9 @@ export function dockerCapabilities(
       ...agentFeatures,
       // Its kernel has no subreapers: what has left its parent is found by its traces.
       "exec.killTree": isolationOf(runtime) === "gvisor" ? "emulated" : agentFeatures["exec.killTree"],
+      // An agent that is no root cannot become anybody else.
+      "exec.user": first === "python" && options.unsafeRoot ? "native" : false,
+      "files.watch": first === "python" ? "native" : false,
       "network.none": "native",
       "network.allowlist": proxied,
       // With a bridge there is nobody between: nothing is seen of what is contacted.
@@ -39,6 +42,10 @@ export function dockerCapabilities(
       "lifetime.idle": "native",
       // The agent in JavaScript cannot tell its clients apart, and the plain mode has none.
       "lifetime.detached": first === "python" && !options.unsafeRoot ? "native" : false,
+      pause: "native",
+      // Files alone: what runs is not copied.
+      snapshot: "emulated",
+      fork: "emulated",
       attach: "native",
       list: "native",
       packages: first === "shell" ? false : "native",

@@ -62,6 +62,8 @@ async function make({ engine, name, plan, image, labels, detached, command }: Co
     unsafeRoot: plan.unsafeRoot,
     attached: !detached,
     volumes: image.volumes,
+    mounts: plan.mounts,
+    gpus: plan.gpus,
   });
   const { id } = await engine.create({ name, ...options });
   return { id, cpus };

@@ -73,7 +73,7 @@ export async function findNamed(
 }
 
 /** Refuses a found sandbox that no second client can reach. */
-export function refuseUnreachable({ record, container, state }: FoundSandbox): void {
+export function refuseUnreachable({ record, state }: FoundSandbox): void {
   if (!record.detached) {
     const next = 'create it with "lifetime.detached" to share it';
     throw refusal(
@@ -82,17 +82,12 @@ export function refuseUnreachable({ record, container, state }: FoundSandbox): v
       "attach",
     );
   }
-  if (state === "running") return;
-  const next = state === "paused" ? `docker unpause ${container}` : "try again in a moment";
-  throw new SandboxError(
-    "UNAVAILABLE",
-    `sandbox ${record.id} is ${state === "paused" ? "paused" : "being started"}: ${next}`,
-    {
-      provider: providerName,
-      operation: "attach",
-      sandboxId: record.id,
-    },
-  );
+  if (state === "running" || state === "paused") return;
+  throw new SandboxError("UNAVAILABLE", `sandbox ${record.id} is being started: try again in a moment`, {
+    provider: providerName,
+    operation: "attach",
+    sandboxId: record.id,
+  });
 }
 
 function foundIn(info: ContainerInspectInfo | undefined): FoundSandbox | undefined {

@@ -34,7 +34,7 @@ export type Asker = {
 };
 
 /** Label of an image that says what its sandboxes start with, so that nobody has to look. */
-const agentLabel = "sandkit.agent";
+export const agentLabel = "sandkit.agent";
 
 /** Brings images onto the engine and knows what is in them. */
 export class ImageStore {

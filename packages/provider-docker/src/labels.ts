@@ -18,6 +18,8 @@ export interface SandboxRecord {
   readonly installs?: string | undefined;
   /** What its programs may be connected with; absent: nothing. */
   readonly egress?: Egress | undefined;
+  /** Lifetime that it was created with, in milliseconds. */
+  readonly ttlMs?: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -46,6 +48,7 @@ export function labelsOf(record: SandboxRecord): Record<string, string> {
     ...(record.template !== undefined && { [`${prefix}template`]: record.template }),
     ...(record.options !== undefined && { [`${prefix}options`]: record.options }),
     ...(record.egress && { [`${prefix}egress`]: JSON.stringify(record.egress) }),
+    ...(record.ttlMs !== undefined && { [`${prefix}ttl`]: String(record.ttlMs) }),
     ...(record.detached && { [detachedKey]: "true" }),
     ...(record.packages && { [packagesKey]: record.packages.join(" ") }),
     ...(record.installs !== undefined && { [installsKey]: record.installs }),
@@ -80,6 +83,7 @@ export function recordOf(labels: Readonly<Record<string, string>>, name = ""): S
     detached: labels[detachedKey] === "true",
     packages: labels[packagesKey]?.split(" ").filter((entry) => entry !== ""),
     egress: egressIn(labels[`${prefix}egress`]),
+    ttlMs: labels[`${prefix}ttl`] === undefined ? undefined : Number(labels[`${prefix}ttl`]),
     labels: Object.fromEntries(own.map(([key, value]) => [key.slice(userPrefix.length), value])),
   };
 }

@@ -1,5 +1,6 @@
 import type Dockerode from "dockerode";
 import * as z from "zod";
+import { areNested, whyUnfitSource } from "./mounts.js";
 
 const user = z.string().regex(/^\d+:\d+$/, 'must be numeric, like "1000:1000"');
 const runtime = z.string().regex(/^[\w.-]+$/);
@@ -71,18 +72,53 @@ export const optionsSchema = z
       .boolean()
       .optional()
       .meta({ description: "Programs run as root on a writable root without a cap on its size; default false" }),
+    mountSources: z.array(z.string()).max(100).optional().meta({
+      description:
+        'Folders of the engine\'s machine, exactly these, that "native.mounts" may give a sandbox; default none',
+    }),
+    unsafeMounts: z.boolean().optional().meta({
+      description: '"mountSources" may name what gives away the machine, such as /etc or a socket; default false',
+    }),
     unsafeBridge: z.boolean().optional().meta({
       description:
         "network: full joins the engine's bridge, which reaches this machine, in place of the proxy; default false",
     }),
+  })
+  .superRefine(({ mountSources = [], unsafeMounts = false }, context) => {
+    for (const source of mountSources) {
+      const why = whyUnfitSource(source, unsafeMounts);
+      if (why) context.addIssue({ code: "custom", path: ["mountSources"], message: `"${source}" ${why}` });
+    }
+    const nested = areNested(mountSources);
+    if (!nested) return;
+    const message = `"${nested[0]}" lies in "${nested[1]}": a sandbox that writes in one could change what the other is`;
+    context.addIssue({ code: "custom", path: ["mountSources"], message });
   })
   .meta({ description: "Hardened containers on Docker, Podman, or what else speaks Docker's API" });
 
 /** Defaults for the sandboxes of a provider; `resources` of a create go before them. */
 export type DockerOptions = z.input<typeof optionsSchema>;
 
+const mount = z.strictObject({ source: z.string(), target: z.string(), readOnly: z.boolean().optional() });
+const gpus = z.union([z.literal("all"), z.int().min(1), z.array(z.string().regex(/^[\w:.-]+$/)).min(1)]);
+
 /** What `native` of a create may say. */
-export const nativeSchema = z.strictObject({ user: user.optional(), runtime: runtime.optional() });
+export const nativeSchema = z.strictObject({
+  user: user.optional(),
+  runtime: runtime.optional(),
+  mounts: z.array(mount).max(32).optional(),
+  gpus: gpus.optional(),
+});
+
+/** A folder of the engine's machine in a sandbox. */
+export interface DockerMount {
+  /** Absolute, one of `mountSources` of the provider. Links in it are followed by the engine, on its machine. */
+  readonly source: string;
+  /** Absolute, a directory of its own. */
+  readonly target: string;
+  /** Default true. What is written through it counts against no cap, and stays. */
+  readonly readOnly?: boolean | undefined;
+}
 
 /** `native` of a create. */
 export interface DockerNative {
@@ -90,4 +126,8 @@ export interface DockerNative {
   readonly user?: string | undefined;
   /** Runtime of the engine for this sandbox. */
   readonly runtime?: string | undefined;
+  /** Only what `mountSources` of the provider lists. */
+  readonly mounts?: readonly DockerMount[] | undefined;
+  /** GPUs by NVIDIA's container toolkit: all, so many, or these (index or UUID). Their driver is a way to the kernel. */
+  readonly gpus?: "all" | number | readonly string[] | undefined;
 }

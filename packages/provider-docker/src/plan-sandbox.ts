@@ -1,7 +1,9 @@
 import { randomInt } from "node:crypto";
 import { type AskedPackages, type CreateOptions, packageLanguageOf, parseOptions, parsePackages } from "@sandkit/core";
+import type { MountSettings } from "dockerode";
 import { type Egress, egressOf } from "./egress.js";
 import { providerName, refusal } from "./errors.js";
+import { mountSettings } from "./mounts.js";
 import { type DockerNative, type DockerOptions, nativeSchema } from "./options.js";
 import { type Indexes, indexesOf } from "./packages/indexes.js";
 import { defaultTemplate, findTemplate, type Template } from "./templates.js";
@@ -42,6 +44,8 @@ export interface SandboxPlan {
   readonly packages: AskedPackages;
   /** Where packages come from. */
   readonly indexes: Indexes;
+  readonly mounts: readonly MountSettings[];
+  readonly gpus?: DockerNative["gpus"];
 }
 
 /**
@@ -69,14 +73,15 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
   const indexes = indexesOf(options, create.env);
   // What cannot be reached need not be known.
   const env = policy === "none" ? (create.env ?? {}) : { ...indexes, ...create.env };
+  const workspace = layOutWorkspace({
+    workdir: create.workdir,
+    memoryMiB: resources.memoryMiB ?? options.memoryMiB ?? defaultMemoryMiB,
+    diskMiB: resources.diskMiB ?? (resources.memoryMiB === undefined ? options.diskMiB : undefined),
+  });
   return {
     template: templateName === undefined ? imageTemplate(create.image) : findTemplate(templateName, options.images),
     templateName,
-    workspace: layOutWorkspace({
-      workdir: create.workdir,
-      memoryMiB: resources.memoryMiB ?? options.memoryMiB ?? defaultMemoryMiB,
-      diskMiB: resources.diskMiB ?? (resources.memoryMiB === undefined ? options.diskMiB : undefined),
-    }),
+    workspace,
     user,
     anyUser: native.user === undefined,
     runtime: native.runtime ?? options.runtime,
@@ -89,6 +94,8 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     unsafeRoot: options.unsafeRoot ?? false,
     packages: parsePackages(providerName, create.packages, packageLanguageOf(templateName)),
     indexes,
+    mounts: mountSettings(native.mounts ?? [], options, workspace),
+    gpus: native.gpus,
   };
 }
 

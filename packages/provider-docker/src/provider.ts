@@ -8,6 +8,7 @@ import { removeUnusedSets } from "./packages/unused-sets.js";
 import { planSandbox } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
 import { Sandboxes } from "./sandboxes.js";
+import { checkSnapshotId, listSnapshots, removeSnapshot, sweepSnapshots } from "./snapshots.js";
 
 /**
  * Sandboxes in hardened containers, on Docker or what speaks its API. Nothing is connected to before the first use,
@@ -23,14 +24,21 @@ export function docker(options: DockerOptions = {}): Provider<DockerNative> {
     name: providerName,
     capabilities: dockerCapabilities(parsed),
     validate: (create) => {
+      if (create.snapshot !== undefined) checkSnapshotId(create.snapshot);
       planSandbox(create, parsed);
     },
     create: (create) => sandboxes.create(create),
     attach: (ref, attach) => sandboxes.attach(ref, attach),
     list: (list) => sandboxes.list(list),
+    snapshots: async function* () {
+      yield* listSnapshots(await connector.connect());
+    },
+    removeSnapshot: async (id) => removeSnapshot(await connector.connect(), id),
     reap: async (reap) => {
       const engine = await connector.connect();
-      return [...(await reapContainers(engine, reap)), ...(await removeUnusedSets(engine, reap))];
+      const reaped = await reapContainers(engine, reap);
+      if (!reap.dryRun) await sweepSnapshots(engine);
+      return [...reaped, ...(await removeUnusedSets(engine, reap))];
     },
     check: () => checkEngine(connector, parsed),
     close: () => sandboxes.close(),

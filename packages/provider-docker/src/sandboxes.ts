@@ -6,6 +6,7 @@ import {
   keepAlive,
   type ListOptions,
   ownerLabel,
+  PausedSession,
   type ProviderSession,
   type SandboxInfo,
   type SandboxRef,
@@ -13,6 +14,7 @@ import {
   Slots,
 } from "@sandkit/core";
 import { bridgeStreams, firstCommand } from "./agent-program.js";
+import { archivePlanOf } from "./archive-plan.js";
 import { dockerCapabilities } from "./capabilities.js";
 import { CompiledAgents } from "./compiled-agents.js";
 import {
@@ -23,20 +25,28 @@ import {
   hasDetached,
   refuseUnreachable,
 } from "./detached.js";
+import { DockerSession, type ForkSession } from "./docker-session.js";
 import type { EngineClient } from "./engine/client.js";
 import type { EngineConnector } from "./engine/connector.js";
 import { demultiplex } from "./engine/demux.js";
 import { requireEngine } from "./engine/require-engine.js";
 import { onEngine, providerName, refusal, statusOf } from "./errors.js";
+import { freeze } from "./freeze.js";
 import { type Asker, type ImageFacts, ImageStore } from "./image-store.js";
 import { labelsOf, ownerKey, recordOf, type SandboxRecord, withLabels } from "./labels.js";
 import type { DockerNative, DockerOptions } from "./options.js";
+import { packWorkspace } from "./pack-workspace.js";
 import { PackageSets } from "./packages/package-sets.js";
+import { PauseState } from "./pause-state.js";
+import { lostSandbox } from "./plain/engine-exec.js";
 import { planSandbox, type SandboxPlan } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
-import { type FirstWords, openSession } from "./session.js";
+import { type Box, infoOf as boxInfo, type FirstWords, openSession, removalOf } from "./session.js";
+import type { SnapshotRecord } from "./snapshot-labels.js";
+import { findSnapshot, imageOfSnapshot, optionsFrom, requireBase, sweepSnapshots } from "./snapshots.js";
 import { type ImageOf, SpareContainers } from "./spare-containers.js";
 import { startSandbox } from "./start-sandbox.js";
+import { unpackStream } from "./unpack-workspace.js";
 
 type Create = CreateOptions<DockerNative>;
 
@@ -50,6 +60,9 @@ interface Start {
   readonly engine: EngineClient;
   readonly plan: SandboxPlan;
   readonly image: ImageFacts;
+  readonly snapshot?: SnapshotRecord | undefined;
+  /** Whether its image is not the one that the plan names. */
+  readonly isOfImage: boolean;
 }
 
 /** More at one time take longer together: starting a container is work for the engine's processors. */
@@ -79,12 +92,13 @@ export class Sandboxes {
     this.#spares = new SpareContainers({ size: options.pool.size, imageOf, ...parts }, planSandbox({}, options));
   }
 
-  async create(create: Create): Promise<ProviderSession> {
-    if (create.lifetime?.detached) return this.#createDetached(create);
+  /** @param image Id of the image, where it is not that of the options. */
+  async create(create: Create, image?: string): Promise<ProviderSession> {
+    if (create.lifetime?.detached) return this.#createDetached(create, image);
     return this.#attached.create(create, async ({ id }) => {
       const engine = await this.#engine(create);
       if (create.name !== undefined && (await hasDetached(engine, create.name))) throw takenName(create.name);
-      const start = await this.#prepare(engine, create);
+      const start = await this.#prepare(engine, create, image);
       // Its lifetime is kept by the registry: the owner is there as long as the sandbox is.
       return this.#start(start, create, id, {});
     });
@@ -97,7 +111,7 @@ export class Sandboxes {
     const found = await findSandbox(engine, ref.id);
     if (!found || found.state === "ending") return null;
     refuseUnreachable(found);
-    return this.#join(engine, found, signal);
+    return found.state === "paused" ? this.#resting(engine, found) : this.#join(engine, found, signal);
   }
 
   async *list(options: ListOptions = {}): AsyncGenerator<SandboxInfo> {
@@ -118,14 +132,14 @@ export class Sandboxes {
     const engine = await this.#connector.connect();
     if (!this.#swept) {
       this.#swept = true;
-      reapContainers(engine, { olderThanMs: 0 }).catch((error: Error) =>
+      Promise.all([reapContainers(engine, { olderThanMs: 0 }), sweepSnapshots(engine)]).catch((error: Error) =>
         create.onProgress?.(`what died owners left could not be removed: ${error.message}`),
       );
     }
     return engine;
   }
 
-  async #createDetached(create: Create): Promise<ProviderSession> {
+  async #createDetached(create: Create, image: string | undefined): Promise<ProviderSession> {
     const { name, signal } = create;
     const options = createHash("sha256").update(fingerprintOf(create)).digest("hex");
     const engine = await this.#engine(create);
@@ -138,7 +152,7 @@ export class Sandboxes {
           return this.#join(engine, found, signal);
         }
       }
-      const start = await this.#prepare(engine, create);
+      const start = await this.#prepare(engine, create, image);
       const { ttlMs, idleMs } = create.lifetime ?? {};
       const words = { ttlMs, idleMs, leaseMs: this.#options.leaseMs ?? defaultLeaseMs, options };
       try {
@@ -151,12 +165,18 @@ export class Sandboxes {
   }
 
   /** Brings onto the engine what a sandbox starts from, which may take long: nobody else waits for it. */
-  async #prepare(engine: EngineClient, create: Create): Promise<Start> {
-    const { onProgress, signal } = create;
-    const plan = planSandbox(create, this.#options);
+  async #prepare(engine: EngineClient, create: Create, imageId: string | undefined): Promise<Start> {
+    const { template, image: named, onProgress, signal } = create;
+    const snapshot = create.snapshot === undefined ? undefined : await findSnapshot(engine, create.snapshot);
+    const plan = planSandbox(snapshot ? optionsFrom(create, snapshot, this.#options) : create, this.#options);
     await requireEngine(engine, plan.runtime);
+    const asker = { signal, onProgress };
+    const needsBase = snapshot && (template !== undefined || named !== undefined);
+    if (needsBase) requireBase(snapshot, await this.#images.prepare(engine, plan.template, asker));
+    const own = imageId ?? (snapshot && imageNameOf(snapshot));
+    const from = own === undefined ? plan : { ...plan, template: { name: own, image: own } };
     // It may be on its way already, for the pool.
-    return { engine, plan, image: await keepAlive(this.#imageOf(engine, plan, { signal, onProgress })) };
+    return { engine, plan, snapshot, isOfImage: own !== undefined, image: await keepAlive(this.#imageOf(engine, from, asker)) };
   }
 
   async #imageOf(engine: EngineClient, plan: SandboxPlan, asker: Asker): Promise<ImageFacts> {
@@ -165,7 +185,8 @@ export class Sandboxes {
     return python.length + node.length === 0 ? image : this.#sets.prepare(engine, image, plan, asker);
   }
 
-  async #start({ engine, plan, image }: Start, create: Create, id: string, words: Words): Promise<ProviderSession> {
+  async #start(start: Start, create: Create, id: string, words: Words): Promise<ProviderSession> {
+    const { engine, plan, image, snapshot, isOfImage } = start;
     const { onProgress, signal, labels = {}, name } = create;
     const detached = create.lifetime?.detached ?? false;
     const record: SandboxRecord = {
@@ -173,18 +194,21 @@ export class Sandboxes {
       owner: await ownerLabel(),
       createdAt: new Date(),
       name,
-      template: plan.templateName,
+      template: snapshot && create.template === undefined ? snapshot.template : plan.templateName,
       workdir: plan.workspace.workdir,
       options: words.options,
       detached,
       packages: image.packages,
       egress: plan.egress,
+      ttlMs: create.lifetime?.ttlMs,
       labels,
     };
     const capabilities = dockerCapabilities(this.#options, plan.runtime, image.first);
-    const tenant = { record, capabilities, plan, words };
-    // A detached one has another first program.
-    const spare = detached ? undefined : await this.#spares?.claim(engine, image, plan, tenant, signal);
+    const fork: ForkSession = (count, original) => this.#fork(engine, create, count, original);
+    const tenant = { record, capabilities, plan, words, fork, snapshot: snapshot?.id };
+    // A detached one has another first program, and one of an image of its own no kind.
+    const isUsual = !detached && !isOfImage;
+    const spare = isUsual ? await this.#spares?.claim(engine, image, plan, tenant, signal) : undefined;
     if (spare) return spare;
     return this.#slots.run(signal, async () => {
       const first = await firstCommand(image, plan, detached, this.#agents.of(image.origin));
@@ -204,16 +228,60 @@ export class Sandboxes {
     });
   }
 
-  /** Another client of a detached sandbox. */
-  async #join(
+  /** The files go from box to box, through this program: nothing of it is left on the engine. */
+  async #fork(
     engine: EngineClient,
-    { container, record, runtime }: FoundSandbox,
-    signal: AbortSignal | undefined,
-  ): Promise<ProviderSession> {
+    create: Create,
+    count: number,
+    original: ProviderSession,
+  ): Promise<ProviderSession[]> {
+    const found = await findSandbox(engine, original.ref.id);
+    const inspected = found && (await engine.inspect(found.container));
+    if (!inspected) throw lostSandbox(original.ref.id);
+    // Its image has its packages, and may be another one than its name leads to by now.
+    const { name, snapshot, packages, signal, onProgress, ...kept } = create;
+    const options = { ...kept, workdir: original.workdir };
+    const making = Array.from({ length: count }, () => this.create(options, inspected.Image));
+    const outcomes = await Promise.allSettled(making);
+    const made = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+    try {
+      await Promise.all(making);
+      const plan = archivePlanOf(inspected);
+      const { tar } = await packWorkspace(original, plan);
+      await unpackStream(made, tar, plan);
+      return made;
+    } catch (error) {
+      await Promise.allSettled(made.map((fork) => fork.destroy()));
+      throw error;
+    }
+  }
+
+  /** Another client of a detached sandbox. */
+  async #join(engine: EngineClient, found: FoundSandbox, signal?: AbortSignal): Promise<ProviderSession> {
+    const box = this.#boxOf(engine, found);
+    if (found.state === "paused") await freeze(engine, found.container, false, found.record.id);
+    const streams = await bridgeStreams(engine, found.container, found.record.id);
+    return new DockerSession(await openSession(box, demultiplex(streams), {}, signal), box);
+  }
+
+  /** A detached sandbox that was found paused, and stays so until somebody resumes it. */
+  #resting(engine: EngineClient, found: FoundSandbox): ProviderSession {
+    const box = this.#boxOf(engine, found);
+    return new PausedSession({
+      ref: { provider: providerName, id: found.record.id },
+      workdir: found.record.workdir,
+      capabilities: box.capabilities,
+      native: { container: engine.container(found.container), dockerode: engine.dockerode },
+      info: () => boxInfo(box),
+      destroy: removalOf(box),
+      wake: () => this.#join(engine, found),
+    });
+  }
+
+  #boxOf(engine: EngineClient, { container, record, runtime }: FoundSandbox): Box {
     const capabilities = dockerCapabilities(this.#options, runtime);
-    const streams = await bridgeStreams(engine, container, record.id);
-    const box = { engine, container, record, capabilities, origin: "attached" } as const;
-    return openSession(box, demultiplex(streams), {}, signal);
+    const standstill = new PauseState();
+    return { engine, container, record, capabilities, origin: "attached", first: "python", standstill };
   }
 
   /** What the engine has with these labels, whoever made it. */
@@ -229,6 +297,11 @@ export class Sandboxes {
       return isWanted && (State === "running" || State === "paused") ? [{ record, state: State }] : [];
     });
   }
+}
+
+function imageNameOf({ id }: SnapshotRecord): string {
+  const { repo, tag } = imageOfSnapshot(id);
+  return `${repo}:${tag}`;
 }
 
 function infoOf(record: SandboxRecord, state: string): SandboxInfo {

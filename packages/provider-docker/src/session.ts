@@ -2,6 +2,7 @@ import {
   type AgentSession,
   agentSession,
   type Capabilities,
+  type Channel,
   SandboxError,
   type SandboxInfo,
   streamChannel,
@@ -11,7 +12,9 @@ import type { EngineClient } from "./engine/client.js";
 import type { Demultiplexed } from "./engine/demux.js";
 import { directoriesOf } from "./environment.js";
 import { providerName } from "./errors.js";
+import type { FirstProgram } from "./hardening.js";
 import type { SandboxRecord } from "./labels.js";
+import type { PauseState } from "./pause-state.js";
 import { removeContainer } from "./removal.js";
 import { whyLost } from "./why-lost.js";
 
@@ -23,6 +26,9 @@ export interface Box {
   readonly record: SandboxRecord;
   readonly capabilities: Capabilities;
   readonly origin: SandboxInfo["origin"];
+  /** What the container starts with. */
+  readonly first: FirstProgram;
+  readonly standstill: PauseState;
 }
 
 /** What the first client of an agent decides. */
@@ -49,12 +55,21 @@ export async function openSession(
   const refer = (how: "ref" | "unref") => {
     if (how in streams) Reflect.apply(Reflect.get(streams, how), streams, []);
   };
-  const channel = streamChannel({
-    readable: outputs.stdout,
-    writable: streams,
-    ref: () => refer("ref"),
-    unref: () => refer("unref"),
-  });
+  const { standstill, engine, container, record } = box;
+  const channel: Channel = {
+    ...streamChannel({
+      readable: outputs.stdout,
+      writable: streams,
+      ref: () => refer("ref"),
+      unref: () => refer("unref"),
+    }),
+    get stalled() {
+      return standstill.paused;
+    },
+    silent: () => {
+      standstill.look(engine, container, record.id);
+    },
+  };
   const remove = removalOf(box);
   try {
     const network = await networkOf(box);

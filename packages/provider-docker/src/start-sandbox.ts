@@ -1,8 +1,10 @@
 import type { Duplex } from "node:stream";
 import { type Capabilities, type ProviderSession, proxyPreload } from "@sandkit/core";
 import { bridgeStreams } from "./agent-program.js";
+import { environmentOf } from "./archive-plan.js";
 import type { CompiledAgents } from "./compiled-agents.js";
 import { type ContainerOrder, createContainer, type MadeContainer } from "./create-container.js";
+import { DockerSession, type ForkSession } from "./docker-session.js";
 import { egressEnvironment } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
 import { type Demultiplexed, demultiplex } from "./engine/demux.js";
@@ -10,10 +12,13 @@ import { gitConfig, offlineEnvironment, preloadPath, toolEnvironment } from "./e
 import { onEngine } from "./errors.js";
 import type { ImageFacts } from "./image-store.js";
 import type { SandboxRecord } from "./labels.js";
+import { PauseState } from "./pause-state.js";
 import { openPlainSession } from "./plain/plain-session.js";
 import type { SandboxPlan } from "./plan-sandbox.js";
 import { removeContainer } from "./removal.js";
 import { type FirstWords, openSession } from "./session.js";
+import { partsOf } from "./snapshots.js";
+import { unpackParts } from "./unpack-workspace.js";
 
 /** A container that runs, with nobody spoken to yet. */
 export interface StartedContainer extends MadeContainer {
@@ -28,6 +33,9 @@ export interface Tenant {
   /** What it asks for: what is fixed when a container starts is as its container has it. */
   readonly plan: SandboxPlan;
   readonly words: FirstWords;
+  readonly fork?: ForkSession | undefined;
+  /** Id of the snapshot that its image has. */
+  readonly snapshot?: string | undefined;
 }
 
 /** Makes the container of a sandbox, starts it and speaks to its agent. Failed or aborted, it leaves nothing. */
@@ -72,11 +80,12 @@ export async function startContainer(
 export async function moveIn(
   engine: EngineClient,
   { id: container, cpus, image, outputs }: StartedContainer,
-  { record, capabilities, plan, words }: Tenant,
+  { record, capabilities, plan, words, fork, snapshot }: Tenant,
   signal: AbortSignal | undefined,
   agents: CompiledAgents,
 ): Promise<ProviderSession> {
-  const box = { engine, container, record, capabilities, origin: "created" } as const;
+  const standstill = new PauseState();
+  const box = { engine, container, record, capabilities, origin: "created", first: image.first, standstill } as const;
   const open = image.first === "shell" ? openPlainSession : openSession;
   const env = {
     ...toolEnvironment(image.env, cpus),
@@ -85,9 +94,23 @@ export async function moveIn(
   };
   const session = await open(box, outputs, { ...words, env }, signal);
   if (image.first === "python" && "code" in session) agents.learn(image.origin, session);
+  if (snapshot !== undefined) await restore(engine, container, session, snapshot, signal);
   if (plan.egress) await writeText(session, preloadPath, await proxyPreload(), signal);
   await writeText(session, gitConfig.path, gitConfig.content, signal);
-  return session;
+  return new DockerSession(session, box, fork);
+}
+
+/** The files of a snapshot, which the image brings as an archive, in their places. */
+async function restore(
+  engine: EngineClient,
+  container: string,
+  session: ProviderSession,
+  snapshot: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const inspected = await engine.inspect(container);
+  const env = inspected ? environmentOf(inspected) : {};
+  await unpackParts(session, partsOf(snapshot), { env, signal });
 }
 
 function writeText({ files }: ProviderSession, path: string, text: string, signal: AbortSignal | undefined) {

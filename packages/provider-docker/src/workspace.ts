@@ -73,8 +73,13 @@ export function tmpfsOptions(mounts: Workspace["mounts"], user: string): Record<
   return Object.fromEntries(entries);
 }
 
+/** Whether what is mounted there covers what the image needs to run. */
+export function isOfImage(path: string): boolean {
+  return ofImage.test(path) || ofImageItself.test(path);
+}
+
 function refuseUnfitWorkdir(workdir: string): void {
-  if (!ofImage.test(workdir) && !ofImageItself.test(workdir)) return;
+  if (!isOfImage(workdir)) return;
   throw refusal(
     "INVALID",
     `workdir "${workdir}" would cover what the image needs to run: use ${defaultWorkdir}, or a directory of its own`,

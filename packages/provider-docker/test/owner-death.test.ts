@@ -82,6 +82,16 @@ describeOnEngine("when its owner is killed", () => {
     expect(await noneWithin(mine, 5_000)).toBe(true);
   });
 
+  it("a paused one, which cannot end by itself, is swept", async () => {
+    const owner = startOwner();
+    await owner.line("ready ");
+    const [container = ""] = await containersWith(`sandkit.label.mark=${owner.mark}`);
+    await engine.getContainer(container).pause();
+    await kill(owner);
+    await docker({ images: testImages }).reap({ olderThanMs: 0 });
+    expect(await goneWithin(owner.mark, 1_000)).toBe(true);
+  });
+
   it("in any phase of its creation, the next sweep leaves nothing", { timeout: 60_000 }, async () => {
     const provider = docker({ images: testImages });
     for (const delayMs of [0, 10, 25, 50, 100, 200, 400]) {
@@ -98,6 +108,11 @@ describeOnEngine("when its owner is killed", () => {
 
   it("a detached sandbox lives on for others, and ends one lease after the last", { timeout: 60_000 }, async () => {
     const owner = startOwner("detached");
+    const resting = startOwner("detached");
+    const restingRef = JSON.parse(await resting.line("ready "));
+    const [container = ""] = await containersWith(`sandkit.label.mark=${resting.mark}`);
+    await engine.getContainer(container).pause();
+    await kill(resting);
     const ref = JSON.parse(await owner.line("ready "));
     await kill(owner);
     const provider = docker({ images: testImages });
@@ -110,6 +125,14 @@ describeOnEngine("when its owner is killed", () => {
     // Longer than the lease: whoever is attached renews it.
     await pause(4_000);
     expect(await found.files.readText("mark")).toBe(owner.mark);
+    // A paused one has outlived its lease, and everybody who knew it.
+    expect(await provider.reap({ olderThanMs: 0 })).not.toContainEqual(restingRef);
+    const woken = await attachSandbox(provider, restingRef);
+    expect((await woken.info()).state).toBe("paused");
+    await expect(woken.files.readText("mark")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await woken.resume();
+    expect(await woken.files.readText("mark")).toBe(resting.mark);
+    await woken.destroy();
     const other = startOwner("detached");
     await other.line("ready ");
     await kill(other);

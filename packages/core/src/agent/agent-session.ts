@@ -168,7 +168,8 @@ export class AgentSession implements ProviderSession {
     this.native = options.native;
     this.closed = connection.closed;
     this.capabilities = narrowed(options.capabilities, ready, info);
-    this.files = agentFiles(connection, options.ref.provider);
+    const { watch, ...files } = agentFiles(connection, options.ref.provider);
+    this.files = this.capabilities.features["files.watch"] ? { ...files, watch } : files;
     this.#connection = connection;
     this.#options = options;
     this.#doors = new PortDoors(options.ref, (port) => agentConnect(connection, port, options.ref));
@@ -325,6 +326,8 @@ function narrowed(upper: Capabilities, ready: AgentReady, info: AgentInfo): Capa
       ...Object.fromEntries(kernels),
       "kernel.interrupt": when(hasKernel, features["kernel.interrupt"]),
       git: when(info.programs.includes("git"), features.git),
+      "files.watch": when(ready.watch ?? false, features["files.watch"]),
+      "exec.user": when(ready.user ?? false, features["exec.user"]),
       "exec.pty": when(ready.pty, features["exec.pty"]),
       "exec.killTree": features["exec.killTree"] === "native" ? ready.killTree : features["exec.killTree"],
     },

@@ -171,6 +171,11 @@ export class AgentConnection {
     this.#send(frameType.ping, 0, 0, Uint8Array.of(1));
   }
 
+  /** An answer that is given at once has not come: its channel may know why. */
+  suspect(): void {
+    if (!this.#failure) this.#channel.silent?.();
+  }
+
   /** Gives the channel up. Everything that waits is told the reason. */
   async close(reason: SandboxError): Promise<void> {
     this.#fail(reason);
@@ -305,6 +310,8 @@ export class AgentConnection {
   }
 
   #beat(): void {
+    // Its own loop may be busy for the time of one.
+    if (this.stalled || this.#silentPings >= 2) this.#channel.silent?.();
     if (this.stalled) {
       this.#silentPings = 0;
       return;

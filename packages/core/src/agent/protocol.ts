@@ -14,7 +14,7 @@
  *
  * **Streams.** The host opens one by a request with a number above all that it has used (1, 2, …; 0 belongs to the
  * connection).
- * Each request gets exactly one response. A `spawn`, `read`, `write` or `list` goes on after its response (a `write`
+ * Each request gets exactly one response. A `spawn`, `read`, `write`, `list` or `watch` goes on after its response (a `write`
  * before it) with data on lanes, and is over when every lane of it has ended and, for a spawn, `gone` has been told.
  * A number whose stream is over is never used again; frames for it may still arrive and are dropped.
  *
@@ -173,6 +173,13 @@ export type AgentRequest =
    * the stream has lanes `in` and `out`. `ECONNREFUSED` when nothing listens there.
    */
   | { readonly op: "connect"; readonly port: number }
+  /**
+   * Changes in a directory, one JSON {@link AgentFileChange} a line on lane `out`, until the host cancels that. Response
+   * `{}` once it is watched; symbolic links in it are not entered. The lane ends after the directory itself was told as
+   * removed. What ends it otherwise is its last record, as an {@link AgentListFailure}: `EOVERFLOW` when more happened
+   * than was taken. Of an agent that says so in its {@link AgentReady}.
+   */
+  | { readonly op: "watch"; readonly path: string; readonly recursive: boolean }
   /** Answers with an {@link AgentInfo}, looked at now. */
   | { readonly op: "info" }
   /**
@@ -229,6 +236,10 @@ export interface AgentReady {
   /** Whether every descendant is sure to be found (a subreaper for each spawn), or looked for by its traces. */
   readonly killTree: "native" | "emulated";
   readonly pty: boolean;
+  /** Whether it knows `watch`. */
+  readonly watch?: boolean | undefined;
+  /** Whether it can start programs as another user. */
+  readonly user?: boolean | undefined;
   readonly workdir: string;
   /** In milliseconds since the epoch. */
   readonly startedAt: number;
@@ -269,6 +280,11 @@ export interface SpawnRequest {
   /** False: the program reads end of file at once, and there is no lane `in`. */
   readonly stdin: boolean;
   readonly mergeStderr: boolean;
+  /**
+   * Absent: the user of the agent. Else a name of the box's `/etc/passwd`, or `uid:gid`: `EINVAL` for a name that it does
+   * not have, `ENOTSUP` where the agent may not become another.
+   */
+  readonly user?: string | undefined;
   /** A terminal for all three; lane `in` is its input, lane `out` its output. `ENOTSUP` where there is none. */
   readonly pty: { readonly columns: number; readonly rows: number } | null;
   /** Descriptors 3 and 4 lead to the lanes `controlIn` and `controlOut`. For kernels, which do not count as use. */
@@ -307,6 +323,11 @@ export interface AgentError {
 /** What ends a listing that cannot go on. */
 export interface AgentListFailure {
   readonly error: AgentError;
+}
+
+export interface AgentFileChange {
+  readonly type: "created" | "changed" | "removed";
+  readonly path: string;
 }
 
 export interface AgentFileInfo {

@@ -11,6 +11,7 @@ from .files import mkdir, move, stat_file, symlink
 from .native import Failure, field, from_json, number_field, seconds_field
 from .process import Process, signal_field, size_fields
 from .stream import Stream
+from .watch import WatchStream
 from .wire import (
     AGENT_PREAMBLE,
     CANCEL,
@@ -48,6 +49,7 @@ STREAMS = {
     "list": ListStream,
     "remove": RemoveStream,
     "connect": HostConnection,
+    "watch": WatchStream,
 }
 FILES = {"stat": stat_file, "mkdir": mkdir, "move": move, "symlink": symlink}
 TO_AGENT_LANES = (LANE_IN, LANE_CONTROL_IN)

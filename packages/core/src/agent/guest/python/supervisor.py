@@ -83,6 +83,58 @@ def start(argv, env, actions):
     raise NoProgram(argv[0], problem)
 
 
+def start_as(user, argv, env, actions):
+    """Like `start`, as another user (uid, gid, groups), which posix_spawn cannot become."""
+    reads, writes = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            become_program(user, argv, env, actions)
+        except OSError as error:
+            os.write(writes, b"%d" % error.errno)
+        finally:
+            os._exit(70)
+    os.close(writes)
+    # Closed by the program's start.
+    failure = os.read(reads, 16)
+    os.close(reads)
+    if not failure:
+        return pid
+    os.waitpid(pid, 0)
+    number = int(failure)
+    if number in (errno.EAGAIN, errno.ENOMEM):
+        raise OSError(number, os.strerror(number))
+    raise NoProgram(argv[0], number)
+
+
+def become_program(user, argv, env, actions):
+    """The child's side: raises OSError when there is no such program."""
+    os.setsid()
+    for kind, target, *values in actions:
+        if kind == os.POSIX_SPAWN_OPEN:
+            path, flags, mode = values
+            os.dup2(os.open(path, flags, mode), target)
+        else:
+            # Of a copy: the source comes first.
+            os.dup2(target, values[0])
+    signal.set_wakeup_fd(-1)
+    for number in RESET_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    uid, gid, groups = user
+    os.setgroups(groups)
+    os.setgid(gid)
+    os.setuid(uid)
+    problem = errno.ENOENT
+    for candidate in candidates(argv[0], env):
+        try:
+            os.execve(candidate, argv, env)
+        except OSError as error:
+            if os.access(candidate, os.F_OK):
+                problem = errno.ENOEXEC if error.errno == errno.ENOENT else error.errno
+    raise OSError(problem, os.strerror(problem))
+
+
 class Supervisor:
     def __init__(self, control, strays):
         self.control = control
@@ -141,7 +193,7 @@ class Supervisor:
         else:
             self.kill(*values)
 
-    def spawn(self, descriptors, cwd, argv, env, terminal):
+    def spawn(self, descriptors, cwd, argv, env, terminal, user):
         actions = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(descriptors)]
         if terminal is not None:
             # Opened by the leader of a new session, it becomes that session's terminal.
@@ -152,7 +204,7 @@ class Supervisor:
             self.strays.begin(env)
         try:
             os.chdir(cwd)
-            self.leader = start(argv, env, actions)
+            self.leader = start(argv, env, actions) if user is None else start_as(user, argv, env, actions)
         except NoProgram as refusal:
             os.write(descriptors[2], refusal.text)
             self.tell("started", os.getpid())
