@@ -176,7 +176,13 @@ export class Sandboxes {
     const own = imageId ?? (snapshot && imageNameOf(snapshot));
     const from = own === undefined ? plan : { ...plan, template: { name: own, image: own } };
     // It may be on its way already, for the pool.
-    return { engine, plan, snapshot, isOfImage: own !== undefined, image: await keepAlive(this.#imageOf(engine, from, asker)) };
+    return {
+      engine,
+      plan,
+      snapshot,
+      isOfImage: own !== undefined,
+      image: await keepAlive(this.#imageOf(engine, from, asker)),
+    };
   }
 
   async #imageOf(engine: EngineClient, plan: SandboxPlan, asker: Asker): Promise<ImageFacts> {
