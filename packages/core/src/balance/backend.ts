@@ -1,10 +1,10 @@
 import { SandboxError } from "../errors.js";
 import type { CreateOptions } from "../options.js";
-import type { AttachOptions, Provider, ProviderSession, SandboxInfo, SandboxRef } from "../provider.js";
+import type { AttachOptions, Provider, ProviderSession, SandboxInfo, SandboxRef, SnapshotInfo } from "../provider.js";
 import { requireWhatIsAsked } from "../require-options.js";
 import { Health } from "./backend-health.js";
 import type { BalanceOptions } from "./balance-options.js";
-import { innerId, outerRef } from "./balanced-ref.js";
+import { innerId, outerId, outerRef } from "./balanced-ref.js";
 import { balancedSession } from "./balanced-session.js";
 import { HeldSessions } from "./held-sessions.js";
 
@@ -79,6 +79,20 @@ export class Backend {
       for await (const info of this.provider.list({ labels })) found.push({ ...info, ref: this.outer(info.ref) });
       return found;
     });
+  }
+
+  async snapshots(): Promise<SnapshotInfo[]> {
+    return this.health.watch(async () => {
+      const found: SnapshotInfo[] = [];
+      for await (const info of this.provider.snapshots?.() ?? [])
+        found.push({ ...info, id: outerId(this.key, info.id) });
+      return found;
+    });
+  }
+
+  /** @param id Its own. */
+  async removeSnapshot(id: string): Promise<boolean> {
+    return this.health.watch(async () => (await this.provider.removeSnapshot?.(id)) ?? false);
   }
 
   outer(ref: SandboxRef): SandboxRef {

@@ -50,11 +50,30 @@ export function balance<Backends extends Readonly<Record<string, Provider>>>(
     },
     list: (list) => listAll(name, all, list),
     reap: (reap) => reapAll(name, all, reap),
+    ...snapshotsOf(name, all),
     check: () => checkAll(all),
     async close() {
       for (const { health } of all) health.stop();
       const { failures } = await atAll(all, async ({ provider }) => provider.close?.());
       if (failures.length > 0) throw partialOutage(name, "close", failures, "the others are closed");
+    },
+  };
+}
+
+/** Present where one of them has it. */
+function snapshotsOf(name: string, all: readonly Backend[]): Pick<Provider, "snapshots" | "removeSnapshot"> {
+  const having = all.filter(({ provider }) => provider.snapshots && provider.removeSnapshot);
+  if (having.length === 0) return {};
+  return {
+    async *snapshots() {
+      const { results, failures } = await atAll(having, (backend) => backend.snapshots());
+      for (const snapshots of results) yield* snapshots;
+      if (failures.length > 0) throw partialOutage(name, "snapshots", failures, "those of the others were listed");
+    },
+    async removeSnapshot(id) {
+      const found = innerId(id);
+      const backend = having.find(({ key }) => key === found?.key);
+      return backend && found ? backend.removeSnapshot(found.id) : false;
     },
   };
 }
