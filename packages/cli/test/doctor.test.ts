@@ -18,7 +18,7 @@ it("asks every provider, and says what was tried and what to do", async () => {
   expect(stdout).toMatch(/^sandkit +\d+\.\d+\.\d+, Node \d+/);
   expect(stdout).toMatch(/^wasm +yes +Pyodide/m);
   expect(stdout).toMatch(
-    /^docker +no +no container engine answers \(DOCKER_HOST at unix:\/\/\/nowhere.sock[^;\n]*\)$/m,
+    /^docker +no +no container engine answers\n +DOCKER_HOST +unix:\/\/\/nowhere.sock: nothing is there\n +fix +start Docker/m,
   );
   expect(stdout).toMatch(/^e2b +no .*\n +fix +.*E2B_API_KEY/m);
   expect(stdout).toMatch(/^daytona +no .*\n +fix +.*DAYTONA_API_KEY/m);

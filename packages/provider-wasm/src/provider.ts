@@ -6,6 +6,7 @@ import {
   messageOf,
   type Provider,
   parseOptions,
+  pythonEntries,
   SessionRegistry,
 } from "@sandkit/core";
 import { findArtifacts, missingArtifact, pyodideVersion } from "./artifacts.js";
@@ -54,7 +55,7 @@ export function wasm(options: WasmOptions = {}): Provider {
   const registry = new SessionRegistry(providerName, { most: maxSandboxes, option: "maxSandboxes" });
   const start = async (sandboxId: string, create: CreateOptions) => {
     const { workdir = defaultWorkdir, resources, signal, onProgress } = create;
-    const { packages: requirements = [] } = create;
+    const requirements = pythonEntries(providerName, create.packages);
     const disk = resources?.diskMiB ?? diskMiB;
     const prepared = { requirements, network: true, diskMiB: disk, signal, onProgress };
     const packages = requirements.length > 0 ? await (await installer()).prepare(prepared) : [];
@@ -103,7 +104,7 @@ async function loadInstaller(options: WasmOptions["packages"]): Promise<PackageI
 
 function validate({ template, image, resources, workdir, packages = [], network, native }: CreateOptions): void {
   if (typeof network === "object") checkAllowList(network.allow);
-  parseRequirements(packages);
+  parseRequirements(pythonEntries(providerName, packages));
   if (image !== undefined) {
     throw refusal("UNSUPPORTED", 'option "image": there are no images in WebAssembly: use template "python"', "create");
   }

@@ -1,4 +1,5 @@
 export { type AddressScope, AllowList } from "./allow-list.js";
+export { BoxNetwork } from "./box-network.js";
 export type { Contact, ContactProtocol } from "./contact.js";
 export type { EgressLimits } from "./egress-limits.js";
 export type { EgressPolicy } from "./egress-policy.js";
