@@ -8,6 +8,7 @@ import {
 } from "@sandkit/core";
 import { chooseProvider } from "../choose-provider.js";
 import type { Invocation } from "../command.js";
+import { parsePairs } from "../pairs.js";
 import { withProgress } from "../progress.js";
 import { reportError } from "../report-error.js";
 import { parseSeconds } from "../seconds.js";
@@ -28,7 +29,8 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   try {
     const choice = await chooseProvider(values);
     const image = withStartingImage(choice.provider, choice.defaults, values, program.language);
-    const options = withHosts(withPackages(image, every.with ?? []), every.allow ?? []);
+    const asked = withHosts(withPackages(image, every.with ?? []), every.allow ?? []);
+    const options = { ...asked, ...(every.label && { labels: parsePairs("label", every.label) }) };
     const settings = { timeoutMs, json: values.json === true, quiet: values.quiet === true };
     return await runOn(choice.provider, options, program, settings, interrupts);
   } catch (error) {

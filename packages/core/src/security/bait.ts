@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type ListenOptions, type Server } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,6 +38,8 @@ export class Bait implements AsyncDisposable {
   /** Lays it out. The variable is in this process until the bait is taken in again. */
   static async lay(): Promise<Bait> {
     const bait = new Bait(await mkdtemp(join(tmpdir(), "sandkit-security-")));
+    // Whoever gets there may read it: what is to keep guests out is the sandbox, not the mode of a file.
+    await chmod(bait.#folder, 0o755);
     await writeFile(bait.file, bait.secret);
     const [tcp, unix] = bait.#servers;
     if (tcp) await listen(tcp, { port: 0, host: "0.0.0.0" });

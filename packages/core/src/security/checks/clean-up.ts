@@ -10,7 +10,7 @@ import { processesWith } from "../bait.js";
 import { holdCommand, holdFile, type Inside } from "../inside.js";
 import type { Attack, Check, CheckContext } from "../probe.js";
 
-const goneWithinMs = 10_000;
+const goneWithinMs = 5_000;
 const readyWithinMs = 120_000;
 
 /** What is left after a deadline, an end, or the death of who made it. */

@@ -6,8 +6,8 @@ import type { Attack, Check, CheckContext } from "../probe.js";
 
 const mib = 1024 * 1024;
 /** What the attacked sandbox is given where its provider has a cap for it; and what is tried against it. */
-const caps = { memoryMiB: 256, diskMiB: 32, pids: 64, cpus: 0.25 } as const;
-const attempts = { memory: 384, disk: 64, file: 128, processes: 192, cpu: 60 } as const;
+const caps = { memoryMiB: 256, diskMiB: 32, pids: 64, cpus: 0.2 } as const;
+const attempts = { memory: 384, disk: 64, file: 128, processes: 192, cpu: 25 } as const;
 const flood = { mebibytes: 32, kept: 64 * 1024 } as const;
 const features = {
   memoryMiB: "resources.memory",

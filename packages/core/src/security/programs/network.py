@@ -133,7 +133,11 @@ def raw():
 def vsock():
     if not hasattr(socket, "AF_VSOCK"):
         return False, "there is no AF_VSOCK here"
-    with socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM) as client:
+    try:
+        client = socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM)
+    except OSError as error:
+        return False, f"to make one: {error.strerror}"
+    with client:
         client.settimeout(PATIENCE)
         try:
             client.connect((HOST_CID, PORT or 1))
@@ -150,8 +154,8 @@ def abstract():
         raise Untried("this machine has no abstract sockets")
     tries = Tries()
     # Programs disagree on whether the zeros after a name belong to it.
-    for name in ("\0" + ABSTRACT, ("\0" + ABSTRACT).ljust(108, "\0")):
-        tries.attempt("an abstract socket of this machine", lambda name=name: connect_unix(name))
+    for what, name in (("its name", "\0" + ABSTRACT), ("its name and zeros", ("\0" + ABSTRACT).ljust(108, "\0"))):
+        tries.attempt(what, lambda name=name: connect_unix(name))
     return tries.outcome()
 
 
