@@ -110,7 +110,7 @@ def devices():
 
 def open_device(path):
     # Not blocking, and not a terminal of ours: a look, and no more.
-    os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0)))
+    os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0)))
 
 
 def make_disk():
