@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import type { PtySize } from "@sandkit/core";
 
 /** Ends what a program may have switched on: another screen, mouse reports, pasting in brackets; shows the cursor. */
@@ -40,6 +41,9 @@ export class RawTerminal {
       ["SIGINT", () => onEnd(130)],
     ] as const;
     this.#input.setRawMode(true);
+    // Node's raw mode goes on making two characters of each line feed, which draws full-screen programs wrongly. Where
+    // there is no stty, nothing else can be done about it.
+    spawnSync("stty", ["-opost"], { stdio: ["inherit", "ignore", "ignore"] });
     this.#input.on("data", onKeys).on("end", gone).on("error", gone);
     this.#output.on("resize", resize);
     for (const [signal, handler] of signals) process.on(signal, handler);
