@@ -81,13 +81,9 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
       stdoutBytes: Buffer.concat([Buffer.from([0, 255, 10]), Buffer.from("blue big --timeout -h -- x\n")]),
       stderr: "/tmp\n",
     });
-    expect((await live("exec", [name, "nothing-of-this-name"])).code).toBe(127);
     expect((await live("exec", ["--timeout", "0.3", name, "sleep", "9"])).code).toBe(124);
     const { code, stdout } = await live("exec", ["--json", name, "python3", "-c", "print(6 * 7)"]);
     expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, exitStatus: 0, stdout: "42\n" });
-    expect(await live("exec", ["--user", "nobody", name, "id"])).toMatchObject({
-      stderr: expect.stringMatching(/exec\.user|^$/),
-    });
   });
 
   it("keeps what detached programs print, which logs shows while they run and after", async () => {
@@ -101,8 +97,6 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
     expect((await following).stdout).toBe("one\ntwo\n");
     const { programs } = JSON.parse((await live("logs", ["--json", name])).stdout);
     expect(programs).toMatchObject([{ program, state: "exited 3", bytes: 8 }]);
-    expect(await live("logs", [name, "none"])).toMatchObject({ code: 1, stderr: expect.stringContaining('"none"') });
-    expect((await live("exec", ["--detach", name, "nothing-of-this-name"])).code).toBe(127);
   });
 
   it("takes and gives files and folders, whatever their names, with permissions and links", async () => {
@@ -131,11 +125,10 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
     expect(await readlink(`${target}/around`)).toBe("sub");
     await expect(lstat(`${target}/out`)).rejects.toThrow("ENOENT");
 
-    // Into a folder that is there, and what is in it.
+    // What is in it, into a folder that is there; but not through a link.
     await mkdir(folder.path("into"));
-    await live("cp", [`${name}:a folder/sub`, folder.path("into")]);
     await live("cp", [`${name}:a folder/sub/.`, folder.path("into")]);
-    expect(await readFile(folder.path("into/sub/run"), "utf8")).toBe(await readFile(folder.path("into/run"), "utf8"));
+    expect(await readFile(folder.path("into/run"), "utf8")).toBe("#!/bin/sh\necho ran\n");
     await symlink("/tmp", folder.path("into/linked"));
     await live("exec", [name, "sh", "-c", "mkdir -p t/linked; echo x >t/linked/owned"]);
     expect(await live("cp", [`${name}:t/.`, folder.path("into")])).toMatchObject({

@@ -24,7 +24,7 @@ export async function execLive(invocation: Invocation): Promise<number> {
   const timeoutMs = parseSeconds("timeout", values.timeout);
   const settings = { timeoutMs, json: values.json === true, quiet: values.quiet === true };
   const options = placeOf(invocation);
-  const interrupts = new Interrupts();
+  const interrupts = new Interrupts("the program");
   try {
     const { sandbox } = await connect(values, reference, interrupts.creation);
     if (values.detach) return await detach(sandbox, rest, options, settings.json);

@@ -64,6 +64,7 @@ async function serve(shell: Process, terminal: RawTerminal): Promise<number> {
   terminal.start({
     onKeys: (bytes) => {
       if (keys.leaves(bytes)) leave(255);
+      // What is typed to a shell that has ended goes nowhere; its end is told by `wait`.
       else shell.write(bytes).catch(() => undefined);
     },
     // A terminal that cannot be told its new size goes on with the old one.

@@ -5,7 +5,7 @@ import type { Inside } from "./inside.js";
 import type { CheckName, Finding, Outcome, Severity } from "./report.js";
 
 /** What is said of one attack wherever it is made. */
-export interface Probe {
+interface Probe {
   /** What must be true. */
   readonly title: string;
   readonly severity: Severity;

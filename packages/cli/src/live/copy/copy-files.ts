@@ -21,7 +21,7 @@ export interface Copying {
 /** `sandkit cp`: files into a living sandbox, or out of one; resolves with the exit code. */
 export async function copyFiles({ values, positionals }: Invocation): Promise<number> {
   const [from, to] = endpointsOf(positionals);
-  const interrupts = new Interrupts();
+  const interrupts = new Interrupts("the copy");
   const leftOut: string[] = [];
   let bytes = 0;
   let entries = 0;

@@ -7,7 +7,7 @@ export type Endpoint =
   | { readonly kind: "sandbox"; readonly reference: string; readonly path: string };
 
 /** Reads `PATH`, `-` or `REF:PATH`. A drive of Windows (`C:\x`) and a path with a slash before its colon are ours. */
-export function endpointOf(text: string): Endpoint {
+function endpointOf(text: string): Endpoint {
   if (text === "-") return { kind: "stream" };
   const [, reference, path] = text.match(/^([^/\\:]+):(.*)$/s) ?? [];
   const isDrive = reference !== undefined && /^[A-Za-z]$/.test(reference) && /^[\\/]/.test(path ?? "");
