@@ -73,6 +73,9 @@ async function serve(shell: Process, terminal: RawTerminal): Promise<number> {
   });
   const ended = shell.wait().then(exitStatus);
   const exitCode = await Promise.race([ended, terminal.closed.then(() => left ?? 255)]);
-  if (left !== undefined) ended.catch(() => undefined);
-  return left ?? exitCode;
+  if (left === undefined) return exitCode;
+  // Nobody waits any more for how it ends, and what it drew is not cleared away by itself.
+  ended.catch(() => undefined);
+  terminal.restore(true);
+  return left;
 }

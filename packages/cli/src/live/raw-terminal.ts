@@ -40,10 +40,6 @@ export class RawTerminal {
       // Only from outside: as a key it is a byte.
       ["SIGINT", () => onEnd(130)],
     ] as const;
-    this.#input.setRawMode(true);
-    // Node's raw mode goes on making two characters of each line feed, which draws full-screen programs wrongly. Where
-    // there is no stty, nothing else can be done about it.
-    spawnSync("stty", ["-opost"], { stdio: ["inherit", "ignore", "ignore"] });
     this.#input.on("data", onKeys).on("end", gone).on("error", gone);
     this.#output.on("resize", resize);
     for (const [signal, handler] of signals) process.on(signal, handler);
@@ -54,6 +50,11 @@ export class RawTerminal {
       this.#input.setRawMode(false);
       this.#input.pause();
     });
+    // Only now: one that is told to end from here on gives the terminal back first.
+    this.#input.setRawMode(true);
+    // Node's raw mode goes on making two characters of each line feed, which draws full-screen programs wrongly. Where
+    // there is no stty, nothing else can be done about it.
+    spawnSync("stty", ["-opost"], { stdio: ["inherit", "ignore", "ignore"] });
     // It may have changed while the shell was started.
     resize();
   }
