@@ -8,6 +8,7 @@ export default defineConfig({
   entry: [
     "src/index.ts",
     "src/zod.ts",
+    "src/network/index.ts",
     "src/kernel/cell-report.ts",
     "src/conformance/index.ts",
     "src/security/index.ts",

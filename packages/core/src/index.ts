@@ -59,6 +59,11 @@ export type { GitPushedRef } from "./git/push-report.js";
 export type { GitChange, GitFileStatus, GitStatus } from "./git/status.js";
 export { loadJavaScript, loadTypeScript, type PrepareCell } from "./kernel/javascript-source.js";
 export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
+export { AllowList } from "./network/allow-list.js";
+export type { Contact } from "./network/contact.js";
+export type { EgressPolicy } from "./network/egress-policy.js";
+export type { EgressProxyOptions } from "./network/egress-proxy.js";
+export { egressPolicyOf, type PackageIndexes } from "./network/package-indexes.js";
 export type {
   ApprovalRequest,
   CreateOptions,
