@@ -16,12 +16,13 @@ export function dockerCapabilities(
   runtime = options.runtime,
   first: FirstProgram = "python",
 ): Capabilities {
+  const isolation = isolationOf(runtime);
   return capabilities({
-    isolation: isolationOf(runtime),
+    isolation,
     features: {
       ...agentFeatures,
       // Its kernel has no subreapers: what has left its parent is found by its traces.
-      "exec.killTree": isolationOf(runtime) === "gvisor" ? "emulated" : agentFeatures["exec.killTree"],
+      "exec.killTree": isolation === "gvisor" ? "emulated" : agentFeatures["exec.killTree"],
       "network.none": "native",
       "network.full": options.unsafeBridge ? "native" : false,
       "resources.memory": "native",
@@ -31,8 +32,8 @@ export function dockerCapabilities(
       "resources.pids": "native",
       "lifetime.ttl": "native",
       "lifetime.idle": "native",
-      // The agent in JavaScript cannot tell its clients apart, and the plain mode has none.
-      "lifetime.detached": first === "python" && !options.unsafeRoot ? "native" : false,
+      // The agent in JavaScript cannot tell its clients apart, nor can one on gVisor, and the plain mode has none.
+      "lifetime.detached": first === "python" && isolation === "container" && !options.unsafeRoot ? "native" : false,
       attach: "native",
       list: "native",
       git: "emulated",
