@@ -194,6 +194,7 @@ function tapped(stream: ReadableStream<Uint8Array>, onPiece: () => void): Readab
 function guardOptional(session: ProviderSession, guard: Guard): Partial<ProviderSession> {
   return {
     ...(session.process && { process: guard("process", session.process.bind(session)) }),
+    ...(session.onContact && { onContact: session.onContact.bind(session) }),
     ...(session.port && { port: guard("port", session.port.bind(session)) }),
     ...(session.pause && { pause: guard("pause", session.pause.bind(session)) }),
     ...(session.resume && { resume: guard("resume", session.resume.bind(session)) }),

@@ -33,7 +33,10 @@ const defaults = z.strictObject({
 export const configSchema = z.strictObject({
   $schema: z.string().meta({ description: "For editors." }).optional(),
   provider: name
-    .meta({ description: "wasm, docker, e2b, daytona, or a package that exports createProvider and optionsSchema." })
+    .meta({
+      description:
+        "wasm, docker, e2b, daytona, balance (several of them), or a package that exports createProvider and optionsSchema.",
+    })
     .default("wasm"),
   options: z
     .record(z.string(), z.unknown())

@@ -17,6 +17,8 @@ export function dockerCapabilities(
   first: FirstProgram = "python",
 ): Capabilities {
   const isolation = isolationOf(runtime);
+  // Only an agent carries connections.
+  const proxied = first === "shell" ? false : "emulated";
   return capabilities({
     isolation,
     features: {
@@ -24,7 +26,11 @@ export function dockerCapabilities(
       // Its kernel has no subreapers: what has left its parent is found by its traces.
       "exec.killTree": isolation === "gvisor" ? "emulated" : agentFeatures["exec.killTree"],
       "network.none": "native",
-      "network.full": options.unsafeBridge ? "native" : false,
+      "network.allowlist": proxied,
+      // With a bridge there is nobody between: nothing is seen of what is contacted.
+      "network.full": options.unsafeBridge ? "native" : proxied,
+      "network.contacts": options.unsafeBridge ? false : proxied,
+      ports: first === "shell" ? false : "native",
       "resources.memory": "native",
       "resources.cpu": "native",
       // Root writes to the image's own file system, which no engine caps everywhere.
@@ -36,6 +42,7 @@ export function dockerCapabilities(
       "lifetime.detached": first === "python" && isolation === "container" && !options.unsafeRoot ? "native" : false,
       attach: "native",
       list: "native",
+      packages: first === "shell" ? false : "native",
       git: "emulated",
     },
   });

@@ -3,6 +3,7 @@ import * as z from "zod";
 
 const user = z.string().regex(/^\d+:\d+$/, 'must be numeric, like "1000:1000"');
 const runtime = z.string().regex(/^[\w.-]+$/);
+const webAddress = z.url({ protocol: /^https?$/, error: "must be an address by https or http" });
 
 /** Options of the provider itself, for config files and programs alike. */
 export const optionsSchema = z
@@ -34,14 +35,46 @@ export const optionsSchema = z
       .max(2_147_483_647)
       .optional()
       .meta({ description: "How long a detached sandbox outlives its last client, in ms; default 300000" }),
+    pool: z
+      .strictObject({
+        size: z.int().min(1).max(64).meta({ description: "Containers kept ready, about 25 MiB each" }),
+      })
+      .optional()
+      .meta({ description: "Containers started ahead of time, each handed out once; default none" }),
+    packages: z
+      .strictObject({
+        indexUrl: webAddress
+          .optional()
+          .meta({ description: "Index of Python's packages (simple API); default https://pypi.org/simple/" }),
+        npmRegistry: webAddress
+          .optional()
+          .meta({ description: "Registry of Node's packages; default https://registry.npmjs.org/" }),
+        memoryMiB: z
+          .int()
+          .min(256)
+          .optional()
+          .meta({ description: "Memory of an installation, half of it for what is installed; default 4096" }),
+        timeoutMs: z
+          .int()
+          .min(1)
+          .max(2_147_483_647)
+          .optional()
+          .meta({ description: "How long an installation may take, in ms; default 240000" }),
+      })
+      .optional()
+      .meta({ description: "Packages of Python and Node: where they come from, and how they are installed" }),
+    packageHosts: z
+      .array(z.string().min(1))
+      .optional()
+      .meta({ description: "Hosts of the indexes that packages come from; default those of PyPI and npm" }),
     unsafeRoot: z
       .boolean()
       .optional()
       .meta({ description: "Programs run as root on a writable root without a cap on its size; default false" }),
-    unsafeBridge: z
-      .boolean()
-      .optional()
-      .meta({ description: "network: full joins the engine's bridge, which reaches this machine; default false" }),
+    unsafeBridge: z.boolean().optional().meta({
+      description:
+        "network: full joins the engine's bridge, which reaches this machine, in place of the proxy; default false",
+    }),
   })
   .meta({ description: "Hardened containers on Docker, Podman, or what else speaks Docker's API" });
 

@@ -4,12 +4,14 @@ import { checkEngine } from "./check.js";
 import { EngineConnector } from "./engine/connector.js";
 import { providerName } from "./errors.js";
 import { type DockerNative, type DockerOptions, optionsSchema } from "./options.js";
+import { removeUnusedSets } from "./packages/unused-sets.js";
 import { planSandbox } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
 import { Sandboxes } from "./sandboxes.js";
 
 /**
- * Sandboxes in hardened containers, on Docker or what speaks its API. Nothing is connected to before the first use.
+ * Sandboxes in hardened containers, on Docker or what speaks its API. Nothing is connected to before the first use,
+ * unless a pool is asked for.
  * @throws SandboxError `INVALID` for options that are none
  */
 export function docker(options: DockerOptions = {}): Provider<DockerNative> {
@@ -26,7 +28,11 @@ export function docker(options: DockerOptions = {}): Provider<DockerNative> {
     create: (create) => sandboxes.create(create),
     attach: (ref, attach) => sandboxes.attach(ref, attach),
     list: (list) => sandboxes.list(list),
-    reap: async (reap) => reapContainers(await connector.connect(), reap),
+    reap: async (reap) => {
+      const engine = await connector.connect();
+      return [...(await reapContainers(engine, reap)), ...(await removeUnusedSets(engine, reap))];
+    },
     check: () => checkEngine(connector, parsed),
+    close: () => sandboxes.close(),
   });
 }

@@ -1,7 +1,7 @@
 import { ownerState, type ReapOptions, type SandboxRef } from "@sandkit/core";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, providerName } from "./errors.js";
-import { createdKey, idKey, ownerKey, recordOf, withLabels } from "./labels.js";
+import { createdKey, ownerKey, recordOf, withLabels } from "./labels.js";
 import { removeContainer } from "./removal.js";
 
 /** Longer than any creation takes: one that has not started by then was given up, whoever began it. In ms. */
@@ -33,14 +33,17 @@ async function ours(engine: EngineClient): Promise<Found[]> {
   const containers = await onEngine({ operation: "reap", subject: "containers" }, () =>
     engine.dockerode.listContainers(withLabels([ownerKey])),
   );
-  return containers.map(({ Id, Labels, State, Created }) => ({
-    name: Id,
-    ref: { provider: providerName, id: Labels[idKey] ?? Id },
-    state: State,
-    owner: Labels[ownerKey] ?? "",
-    ageMs: Date.now() - Number(Labels[createdKey] ?? Created * 1000),
-    detached: recordOf(Labels)?.detached ?? false,
-  }));
+  return containers.map(({ Id, Names, Labels, State, Created }) => {
+    const record = recordOf(Labels, Names[0]);
+    return {
+      name: Id,
+      ref: { provider: providerName, id: record?.id ?? Id },
+      state: State,
+      owner: Labels[ownerKey] ?? "",
+      ageMs: Date.now() - (record?.createdAt.getTime() ?? Number(Labels[createdKey] ?? Created * 1000)),
+      detached: record?.detached ?? false,
+    };
+  });
 }
 
 async function isOrphan({ owner, state, ageMs, detached }: Found): Promise<boolean> {

@@ -1,4 +1,3 @@
-import type { Duplex } from "node:stream";
 import {
   type AgentSession,
   agentSession,
@@ -7,9 +6,10 @@ import {
   type SandboxInfo,
   streamChannel,
 } from "@sandkit/core";
+import { egressPort, shownNetwork } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
-import { type Demultiplexed, demultiplex } from "./engine/demux.js";
-import { directories } from "./environment.js";
+import type { Demultiplexed } from "./engine/demux.js";
+import { directoriesOf } from "./environment.js";
 import { providerName } from "./errors.js";
 import type { SandboxRecord } from "./labels.js";
 import { removeContainer } from "./removal.js";
@@ -31,19 +31,21 @@ export interface FirstWords {
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly leaseMs?: number | undefined;
+  /** How long the agent may take to answer, in milliseconds; default 30 s. */
+  readonly startTimeoutMs?: number | undefined;
 }
 
 /**
- * The session of a box, over the streams of the engine that lead to its agent.
+ * The session of a box, over the streams that lead to its agent.
  * @throws SandboxError `UNAVAILABLE` with what the agent's program said, `SANDBOX_LOST`; or `signal.reason`
  */
 export async function openSession(
   box: Box,
-  streams: Duplex,
+  outputs: Demultiplexed,
   words: FirstWords,
   signal?: AbortSignal,
 ): Promise<AgentSession> {
-  const outputs = demultiplex(streams);
+  const streams = outputs.source;
   const refer = (how: "ref" | "unref") => {
     if (how in streams) Reflect.apply(Reflect.get(streams, how), streams, []);
   };
@@ -55,13 +57,15 @@ export async function openSession(
   });
   const remove = removalOf(box);
   try {
+    const network = await networkOf(box);
     const session = await agentSession(channel, {
       ref: { provider: providerName, id: box.record.id },
       capabilities: box.capabilities,
       workdir: box.record.workdir,
-      directories,
+      directories: directoriesOf(box.record),
       signal,
       ...words,
+      network,
       info: () => infoOf(box),
       explainLoss: () => explainLoss(box, outputs),
       destroy: remove,
@@ -74,6 +78,13 @@ export async function openSession(
   } catch (error) {
     throw withLastWords(error, outputs);
   }
+}
+
+/** Serves what the sandbox may reach; loaded where there is something. */
+async function networkOf({ record }: Box) {
+  if (!record.egress) return undefined;
+  const { BoxNetwork } = await import("@sandkit/core/network");
+  return new BoxNetwork(record.egress, egressPort);
 }
 
 /** Removes the container once, however many ask for it. */
@@ -90,10 +101,13 @@ export function removalOf({ engine, container, record }: Box): () => Promise<voi
 
 /** What the engine says of a box. */
 export async function infoOf(box: Box): Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">> {
-  const found = (await box.engine.inspect(box.container))?.State;
-  const { name, template, createdAt, labels } = box.record;
+  const inspected = await box.engine.inspect(box.container);
+  const found = inspected?.State;
+  const { name, template, createdAt, labels, packages } = box.record;
   const state = found?.Paused ? "paused" : found?.Running ? "running" : "gone";
-  return { state, origin: box.origin, name, template, createdAt, labels };
+  // What a bridge leads to is not known here.
+  const network = inspected?.HostConfig.NetworkMode === "none" ? shownNetwork(box.record.egress) : undefined;
+  return { state, origin: box.origin, name, template, createdAt, labels, packages, network };
 }
 
 async function explainLoss({ engine, container }: Box, outputs: Demultiplexed): Promise<string | undefined> {

@@ -5,6 +5,7 @@ import { askFacts, type EngineFacts } from "./facts.js";
 import { attachContainer, startExec } from "./hijack.js";
 import { type EngineIdentity, identify } from "./identity.js";
 import { PodmanDialect } from "./podman.js";
+import { quietly } from "./quietly.js";
 
 /** How long an engine may take to say that it is there, in milliseconds. */
 const pingTimeoutMs = 2_000;
@@ -20,6 +21,7 @@ export class EngineClient {
   readonly #podman: PodmanDialect | undefined;
   #facts: Promise<EngineFacts> | undefined;
   #seenAt = performance.now();
+  #background: EngineClient | undefined;
 
   constructor(dockerode: Dockerode, place: string, identity: EngineIdentity) {
     this.dockerode = dockerode;
@@ -50,6 +52,12 @@ export class EngineClient {
       },
     );
     return this.#facts;
+  }
+
+  /** The same engine, through connections that keep no program alive: for work that nobody waits for. */
+  inBackground(): EngineClient {
+    this.#background ??= new EngineClient(quietly(this.dockerode), this.place, this.identity);
+    return this.#background;
   }
 
   /** Makes a container, with the options in the words of this engine. */
