@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { agentCommand, attachedAgent, bridgeCommand } from "@sandkit/core";
+import { isolationOf } from "./capabilities.js";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, refusal } from "./errors.js";
 import type { ImageFacts } from "./image-store.js";
@@ -26,6 +27,10 @@ export async function firstCommand(
 ): Promise<FirstCommand> {
   if (image.first !== "python" && detached) {
     throw refusal("UNSUPPORTED", `option "lifetime.detached" needs python3 in the image: ${image.reference} has none`);
+  }
+  if (detached && isolationOf(plan.runtime) === "gvisor") {
+    // Its kernel tells the agent of every client that it is the agent itself.
+    throw refusal("UNSUPPORTED", `option "lifetime.detached" does not work with runtime "${plan.runtime}"`);
   }
   if (plan.unsafeRoot && detached) {
     // The agent takes a client that is root for the owner, and so would be every program.

@@ -16,14 +16,15 @@ export function dockerCapabilities(
   runtime = options.runtime,
   first: FirstProgram = "python",
 ): Capabilities {
+  const isolation = isolationOf(runtime);
   // Only an agent carries connections.
   const proxied = first === "shell" ? false : "emulated";
   return capabilities({
-    isolation: isolationOf(runtime),
+    isolation,
     features: {
       ...agentFeatures,
       // Its kernel has no subreapers: what has left its parent is found by its traces.
-      "exec.killTree": isolationOf(runtime) === "gvisor" ? "emulated" : agentFeatures["exec.killTree"],
+      "exec.killTree": isolation === "gvisor" ? "emulated" : agentFeatures["exec.killTree"],
       // An agent that is no root cannot become anybody else.
       "exec.user": first === "python" && options.unsafeRoot ? "native" : false,
       "files.watch": first === "python" ? "native" : false,
@@ -40,8 +41,8 @@ export function dockerCapabilities(
       "resources.pids": "native",
       "lifetime.ttl": "native",
       "lifetime.idle": "native",
-      // The agent in JavaScript cannot tell its clients apart, and the plain mode has none.
-      "lifetime.detached": first === "python" && !options.unsafeRoot ? "native" : false,
+      // The agent in JavaScript cannot tell its clients apart, nor can one on gVisor, and the plain mode has none.
+      "lifetime.detached": first === "python" && isolation === "container" && !options.unsafeRoot ? "native" : false,
       pause: "native",
       // Files alone: what runs is not copied.
       snapshot: "emulated",

@@ -10,13 +10,24 @@ import { testProvider } from "@sandkit/core/conformance";
 import { afterAll, describe, expect, it } from "vitest";
 import { docker } from "../src/index.js";
 import { testImages } from "./engine.js";
+import { PackageIndex } from "./package-index.js";
 import { PodmanEngine, podmanIsThere } from "./podman-engine.js";
 import { runInContainer } from "./run-in-container.js";
 
 /** Where Podman's API is not Docker's; the rest is the same agent in the same box. */
 const where = [
   ...["create", "info", "destroy", "attach", "list", "ttl", "detached", "check"].map((group) => `lifecycle.${group}`),
-  ...["exec", "stdin", "capabilities", "network", "resources", "kill.process", "kill.abort.daemon"],
+  ...[
+    "exec",
+    "stdin",
+    "capabilities",
+    "network.none",
+    "network.allowlist",
+    "network.ports",
+    "resources",
+    "kill.process",
+    "kill.abort.daemon",
+  ],
   ...["kill.timeout.double-fork", "files.atomic", "files.permissions", "output.limit.kill", "concurrency.exec.50"],
 ];
 
@@ -62,6 +73,23 @@ describe.skipIf(!podman)("on Podman", () => {
     const [user] = stdout.text.trim().split("\n").slice(-1);
     expect(stdout.text).toContain(`${user}:755\n${user}:755\n`);
     await sandbox.destroy();
+  });
+
+  it("keeps installed packages in an image, and a pool of sandboxes waiting", { timeout: 90_000 }, async () => {
+    const index = await PackageIndex.start();
+    const pooled = docker({ host, images: testImages, pull: "never", packages: index.options, pool: { size: 1 } });
+    try {
+      for (const _ of ["installed", "found again"]) {
+        const sandbox = await createSandbox(pooled, { packages: ["words"] });
+        expect((await sandbox.info()).packages).toEqual([expect.stringMatching(/^words==/)]);
+        expect((await sandbox.exec(["python3", "-c", "import words"])).exitCode).toBe(0);
+        await sandbox.destroy();
+      }
+      expect(index.asked.filter((path) => path.endsWith(".whl"))).toHaveLength(1);
+    } finally {
+      await pooled.close?.();
+      await index.close();
+    }
   });
 
   it("runs images with neither Python nor Node", async () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -74,12 +74,21 @@ export class PodmanEngine {
     const containers = await this.dockerode.listContainers({ all: true });
     for (const { Id } of containers) await this.dockerode.getContainer(Id).remove({ force: true });
     await this.stop();
+    // What clears up after a container is a program of its own, which would make the folder once more.
+    for (let round = 0; round < 200 && (await this.#isAtWork()); round++) await setTimeout(50);
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   async #copy(image: string): Promise<void> {
     const loading = await this.dockerode.loadImage(await engine.getImage(image).get());
     for await (const _ of loading);
+  }
+
+  /** Whether any process has this folder on its command line. */
+  async #isAtWork(): Promise<boolean> {
+    const processes = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+    const commands = await Promise.all(processes.map((id) => readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "")));
+    return commands.some((command) => command.includes(this.#folder));
   }
 
   async #answers(): Promise<boolean> {

@@ -47,8 +47,8 @@ describe.skipIf(!sshIsThere)("an engine over ssh", () => {
     await server?.stop();
   });
   const check = () => docker({ host: server.host }).check();
-  const run = (program: string, ...args: string[]) =>
-    spawn(process.execPath, [fileURLToPath(new URL(program, import.meta.url)), testImages.python, ...args], {
+  const run = (program: URL, ...args: string[]) =>
+    spawn(process.execPath, [fileURLToPath(program), testImages.python, ...args], {
       env: { ...process.env, DOCKER_HOST: server.host },
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -88,14 +88,14 @@ describe.skipIf(!sshIsThere)("an engine over ssh", () => {
     await settled;
     expect(await containersWith(`sandkit.id=${sandbox.ref.id}`)).toEqual([]);
 
-    const visitor = run("visit.mjs");
+    const visitor = run(new URL("visit.mjs", import.meta.url));
     const [said, [code]] = await Promise.all([text(visitor.stdout), once(visitor, "exit")]);
     expect({ said, code }).toEqual({ said: "visited\n", code: 0 });
   });
 
   it("loses a sandbox whose owner is killed", { timeout: 60_000 }, async () => {
     const mark = randomUUID();
-    const owner = run("owner.mjs", mark);
+    const owner = run(new URL("owner.mjs", import.meta.url), mark);
     for await (const line of createInterface({ input: owner.stdout })) if (line.startsWith("ready ")) break;
     expect(await containersWith(`sandkit.label.mark=${mark}`)).toHaveLength(1);
     owner.kill("SIGKILL");

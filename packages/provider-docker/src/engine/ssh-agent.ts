@@ -9,7 +9,7 @@ const maxWordsLength = 4_096;
 const keptConnections = 4;
 
 /** ssh ended without leading anywhere, or in the middle. */
-export class SshFailure extends Error {
+class SshFailure extends Error {
   readonly code = "ESSH";
   override readonly name = "SshFailure";
 }
@@ -21,7 +21,7 @@ export function sshAgent(target: SshTarget): Agent {
 }
 
 /** The stream to the engine of another machine. It has what `node:http` wants of a socket. */
-export function openSshStream(target: SshTarget): Duplex {
+function openSshStream(target: SshTarget): Duplex {
   const child = spawn("ssh", sshArguments(target), { stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
   const { stdin, stdout, stderr } = child;
   let words = "";

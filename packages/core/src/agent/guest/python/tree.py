@@ -53,6 +53,19 @@ def descendants(spared=frozenset()):
 TOKEN = b"SANDKIT_EXEC"
 
 
+def command_of(pid):
+    try:
+        with open("/proc/%s/cmdline" % pid, "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def is_supervisor(pid):
+    """Whether it is of the agent's crew, as this process is: a fork that runs the same."""
+    return command_of(pid) == command_of("self")
+
+
 class Strays:
     """What lost its parent where a kernel has no subreapers (gVisor): process 1 has it, and its traces tell whose it was."""
 
@@ -71,9 +84,15 @@ class Strays:
         children = children_of()
         own = os.getpid()
         found = children.get(own, [])
-        found += [
-            entry for entry in children.get(1, []) if entry.pid != own and not entry.dead and self.owns(entry, leader)
-        ]
+        orphans = [entry for entry in children.get(1, []) if entry.pid != own and not entry.dead]
+        alone = not any(is_supervisor(entry.pid) and entry.pid in children for entry in orphans)
+        since = next((int(entry.start) for entry in found if entry.pid == leader), None)
+        for entry in orphans:
+            # Without a trace it is from here where there is nobody else at work.
+            if self.owns(entry, leader) or (
+                alone and since is not None and int(entry.start) >= since and not is_supervisor(entry.pid)
+            ):
+                found.append(entry)
         for entry in found:
             found += children.get(entry.pid, [])
         self.known.update((entry.pid, entry.start) for entry in found)
