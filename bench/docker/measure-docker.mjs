@@ -5,6 +5,7 @@ import { survivorFigure, treeFigure } from "./deadline-figures.mjs";
 import { cellFigure, execFigures, parallelFigures } from "./exec-figures.mjs";
 import { fileFigures } from "./file-figures.mjs";
 import { ownerFigures } from "./owner-figures.mjs";
+import { packagesFigure } from "./packages-figure.mjs";
 import { startRaw } from "./raw-container.mjs";
 import { startRival } from "./rival.mjs";
 import { memoryFigure, startFigure } from "./start-figures.mjs";
@@ -38,6 +39,8 @@ export async function measureDocker(image, scale, progress) {
     const big = await fileFigures(places, { name: "50 MiB", bytes: 50 * 2 ** 20, rounds: scale.bigFiles });
     progress("starts");
     const start = await startFigure(places, scale.starts);
+    progress("starts with packages");
+    const packages = await packagesFigure(places, scale.starts);
     progress("deadlines of a tree");
     const tree = await treeFigure(places, scale.trees);
     progress("deadlines of every kind of child");
@@ -56,6 +59,7 @@ export async function measureDocker(image, scale, progress) {
       ...small,
       ...big,
       start,
+      packages,
       tree,
       survivors,
       ...owners,

@@ -69,7 +69,7 @@ export { AllowList } from "./network/allow-list.js";
 export type { Contact } from "./network/contact.js";
 export type { EgressPolicy } from "./network/egress-policy.js";
 export type { EgressProxyOptions } from "./network/egress-proxy.js";
-export { egressPolicyOf, type PackageIndexes } from "./network/package-indexes.js";
+export { egressPolicyOf, type PackageIndexes, publicHosts } from "./network/package-indexes.js";
 export type {
   ApprovalRequest,
   CreateOptions,
