@@ -1,4 +1,4 @@
-import type { Egress } from "./egress.js";
+import type { EgressPolicy } from "@sandkit/core";
 
 /** What a container's labels tell of its sandbox. Labels cannot be changed afterwards, from inside or outside. */
 export interface SandboxRecord {
@@ -12,7 +12,7 @@ export interface SandboxRecord {
   readonly options?: string | undefined;
   readonly detached: boolean;
   /** What its programs may be connected with; absent: nothing. */
-  readonly egress?: Egress | undefined;
+  readonly egress?: EgressPolicy | undefined;
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -64,7 +64,7 @@ export function recordOf(labels: Readonly<Record<string, string>>): SandboxRecor
 }
 
 /** As it was written here: nobody can change a label. */
-function egressIn(label: string | undefined): Egress | undefined {
+function egressIn(label: string | undefined): EgressPolicy | undefined {
   return label === undefined ? undefined : JSON.parse(label);
 }
 

@@ -37,18 +37,18 @@ export const optionsSchema = z
     packageHosts: z
       .array(z.string().min(1))
       .optional()
-      .meta({ description: "Hosts of the indexes that packages come from; default those of PyPI and npm" }),
+      .meta({
+        description:
+          "Hosts or addresses of the indexes that packages come from, which may be private; default those of PyPI and npm",
+      }),
     unsafeRoot: z
       .boolean()
       .optional()
       .meta({ description: "Programs run as root on a writable root without a cap on its size; default false" }),
-    unsafeBridge: z
-      .boolean()
-      .optional()
-      .meta({
-        description:
-          "network: full joins the engine's bridge, which reaches this machine, in place of the proxy; default false",
-      }),
+    unsafeBridge: z.boolean().optional().meta({
+      description:
+        "network: full joins the engine's bridge, which reaches this machine, in place of the proxy; default false",
+    }),
   })
   .meta({ description: "Hardened containers on Docker, Podman, or what else speaks Docker's API" });
 

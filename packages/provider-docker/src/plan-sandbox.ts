@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
-import { type CreateOptions, parseOptions } from "@sandkit/core";
-import { type Egress, egressOf } from "./egress.js";
+import { type CreateOptions, type EgressPolicy, parseOptions } from "@sandkit/core";
+import { egressOf } from "./egress.js";
 import { providerName, refusal } from "./errors.js";
 import { type DockerNative, type DockerOptions, nativeSchema } from "./options.js";
 import { defaultTemplate, findTemplate, type Template } from "./templates.js";
@@ -28,7 +28,7 @@ export interface SandboxPlan {
   readonly runtime?: string | undefined;
   readonly network: "none" | "bridge";
   /** What programs may be connected with through the agent. */
-  readonly egress?: Egress | undefined;
+  readonly egress?: EgressPolicy | undefined;
   /** Ports are to be reached, which an agent alone can do. */
   readonly hasPorts: boolean;
   /** Absent: two, or all that there are. */
