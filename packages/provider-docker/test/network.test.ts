@@ -31,6 +31,7 @@ async function startSite() {
   return { server, asked, host: `${address}:${bound.port}` };
 }
 
+const patient = { timeout: 10_000 };
 const fetchPage = (url: string) => `import urllib.request; print(urllib.request.urlopen("${url}").read().decode())`;
 
 describeOnEngine("the network of a container", () => {
@@ -49,7 +50,7 @@ describeOnEngine("the network of a container", () => {
       expect(cell.stdout.text).toBe("a page\n");
       expect((await sandbox.exec("echo still here")).stdout.text).toBe("still here\n");
       await stalled.kill("SIGKILL");
-      await expect.poll(() => contacts.length).toBe(2);
+      await expect.poll(() => contacts.length, patient).toBe(2);
       expect(contacts.map(({ decision }) => decision)).toEqual(["allowed", "allowed"]);
       // No more than what the way holds: nobody buffers a download without end.
       expect(contacts[1]?.bytesIn).toBeLessThan(32 * 1024 * 1024);
@@ -74,11 +75,10 @@ describeOnEngine("the network of a container", () => {
       expect(await sandbox.describe()).toContain(`Network: ${host} and nothing else`);
       const other = await attachSandbox(docker({ images: testImages }), sandbox.ref);
       expect(await other.describe()).toContain(`Network: ${host} and nothing else`);
-      const { stdout, stderr } = await other.exec(
-        "pip download --no-deps demo; pip download --no-deps --retries 0 -i https://example.com/simple demo",
-      );
+      await other.exec("pip download --no-deps --retries 0 demo");
       expect(asked).toContain("/simple/demo/");
-      expect(stdout.text + stderr.text).toContain("not in this sandbox's allow-list");
+      const refused = await other.exec(["python3", "-c", fetchPage("https://example.com/")]);
+      expect(refused.stderr.text).toContain("example.com is not in this sandbox's allow-list");
     } finally {
       await sandbox.destroy();
       server.close();
