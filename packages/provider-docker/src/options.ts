@@ -60,7 +60,10 @@ export const optionsSchema = z
     packageHosts: z
       .array(z.string().min(1))
       .optional()
-      .meta({ description: "Hosts of the indexes that packages come from; default those of PyPI and npm" }),
+      .meta({
+        description:
+          "Hosts or addresses of the indexes that packages come from, which may be private; default those of PyPI and npm",
+      }),
     unsafeRoot: z
       .boolean()
       .optional()

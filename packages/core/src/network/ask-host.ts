@@ -7,7 +7,7 @@ import { NetworkError } from "./network-error.js";
 import type { PlainRequest } from "./plain-request.js";
 
 /** What a host answers; with `socket`, it goes on as another protocol. */
-export interface HostAnswer {
+interface HostAnswer {
   readonly response: http.IncomingMessage;
   readonly socket?: { readonly stream: Duplex; readonly said: Buffer } | undefined;
 }

@@ -45,8 +45,17 @@ export class ContactBook {
         this.#bytes += bytes;
         return this.exhausted;
       },
-      tell: (contact) => this.#onContact?.(contact),
+      tell: (contact) => this.#tell(contact),
     });
+  }
+
+  /** A listener that fails is its owner's defect, which no guest may end their program by. */
+  #tell(contact: Contact): void {
+    try {
+      this.#onContact?.(contact);
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error));
+    }
   }
 }
 

@@ -14,7 +14,7 @@ export interface EgressLimits {
   readonly maxBytes: number;
 }
 
-export const defaultLimits: EgressLimits = {
+const defaultLimits: EgressLimits = {
   maxConnections: 256,
   connectMs: 10_000,
   headerMs: 10_000,
@@ -22,3 +22,9 @@ export const defaultLimits: EgressLimits = {
   idleMs: 300_000,
   maxBytes: Number.POSITIVE_INFINITY,
 };
+
+/** The limits, with the defaults of those that are not given. */
+export function limitsOf(given: Partial<EgressLimits> = {}): EgressLimits {
+  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...defaultLimits, ...Object.fromEntries(set) };
+}

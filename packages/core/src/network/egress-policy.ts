@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { type AddressScope, AllowList } from "./allow-list.js";
 import { NetworkError, notListed } from "./network-error.js";
-import { isPublicAddress } from "./public-address.js";
+import { isForeignAddress } from "./public-address.js";
 import { entryFor, type Target } from "./target.js";
 
 /** Which hosts a sandbox may be connected with. */
@@ -21,29 +21,34 @@ export class EgressJudge {
   readonly #isPublic: (address: string) => boolean;
 
   /** @throws TypeError naming an entry that is none */
-  constructor({ allow, inner = [] }: EgressPolicy, isPublic = isPublicAddress) {
+  constructor({ allow, inner = [] }: EgressPolicy, isPublic = isForeignAddress) {
     this.#listed = allow === "public" ? undefined : new AllowList(allow);
     this.#inner = new AllowList(inner);
     this.checksTunnels = this.#listed !== undefined;
     this.#isPublic = isPublic;
   }
 
-  /** Where the target may lie. @throws NetworkError `EACCES` when it may not be asked at all */
-  admit(target: Target): AddressScope {
-    const inner = this.#inner.scopeOf(target);
-    if (inner !== undefined) return inner === "public" ? "anywhere" : inner;
-    const scope = this.#listed ? this.#listed.scopeOf(target) : this.#publicScope(target);
-    if (scope === undefined) throw notListed(entryFor(target));
-    return scope;
+  /** Whether the target may be asked, as far as is known before its name is looked up. */
+  permits(target: Target): boolean {
+    return this.#scopeOf(target) !== undefined;
   }
 
-  #publicScope({ host, port }: Target): AddressScope {
-    if (isIP(host) === 0) return "public";
-    if (this.#isPublic(host)) return "itself";
-    const entry = JSON.stringify(entryFor({ host, port }));
-    throw new NetworkError(
-      "EACCES",
-      `${host} is refused: it is not public (private, this machine or a metadata service): to permit it, its creator must list it: network: { allow: [${entry}] }`,
-    );
+  /** Where the target may lie. @throws NetworkError `EACCES` when it may not be asked at all */
+  admit(target: Target): AddressScope {
+    const scope = this.#scopeOf(target);
+    if (scope !== undefined) return scope;
+    const entry = entryFor(target);
+    if (this.#listed) throw notListed(entry);
+    const what = "it is not public (private, this machine or a metadata service)";
+    const next = `create it with network: { allow: [${JSON.stringify(entry)}] }`;
+    throw new NetworkError("EACCES", `${target.host} is refused: ${what}: to permit it, ${next}`);
+  }
+
+  #scopeOf(target: Target): AddressScope | undefined {
+    const inner = this.#inner.scopeOf(target);
+    if (inner !== undefined) return inner === "public" ? "anywhere" : inner;
+    if (this.#listed) return this.#listed.scopeOf(target);
+    if (isIP(target.host) === 0) return "public";
+    return this.#isPublic(target.host) ? "itself" : undefined;
   }
 }

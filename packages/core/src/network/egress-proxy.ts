@@ -2,11 +2,11 @@ import * as http from "node:http";
 import type { Duplex } from "node:stream";
 import { type Contact, ContactBook } from "./contact.js";
 import type { EgressContext } from "./egress-context.js";
-import { defaultLimits, type EgressLimits } from "./egress-limits.js";
+import { type EgressLimits, limitsOf } from "./egress-limits.js";
 import { EgressJudge, type EgressPolicy } from "./egress-policy.js";
 import { ForwardedRequest, type HostAgents } from "./forwarded-request.js";
 import { guardedLookups, type LookupSeams } from "./guarded-lookup.js";
-import { endWith, refusalText } from "./refusal.js";
+import { endWith, linger, refusalText } from "./refusal.js";
 import { parseTarget, type Target } from "./target.js";
 import { established, openTunnel } from "./tunnel.js";
 import { asksForWebSocket, headWithoutUpgrade, openWebSocket } from "./web-socket.js";
@@ -23,9 +23,12 @@ export interface EgressProxyOptions extends EgressPolicy {
 interface Client {
   /** What its requests wait for: they are served one after another. */
   turn: Promise<void>;
-  waiting: number;
+  /** Those that are not answered, oldest first. */
+  readonly asked: ForwardedRequest[];
   /** It has been answered, and has not asked again. */
   idle: boolean;
+  /** What came of it last was no request: it is told so, and nothing more is read. */
+  broken: boolean;
   timer: NodeJS.Timeout | undefined;
   /** The host whose port 80 it is a tunnel to. */
   tunnel: Target | undefined;
@@ -37,9 +40,9 @@ interface ParserError {
 }
 
 const plainPort = 80;
-const longestHead = 32 * 1024;
+const longestHead = 16 * 1024;
 /** Requests that one connection may send ahead of their answers. */
-const mostAhead = 32;
+const mostAhead = 16;
 /** Of a connection with a host that waits for the next request. */
 const keptMs = 4_000;
 
@@ -60,7 +63,7 @@ export class EgressProxy {
 
   /** @throws TypeError naming an entry of the list that is none */
   constructor({ limits, onContact, seams = {}, ...policy }: EgressProxyOptions) {
-    const bounds = { ...defaultLimits, ...limits };
+    const bounds = limitsOf(limits);
     this.#context = {
       judge: new EgressJudge(policy, seams.isPublic),
       book: new ContactBook(onContact, bounds.maxBytes),
@@ -101,7 +104,7 @@ export class EgressProxy {
       endWith(connection, refusalText({ code: "EBUSY", message }));
       return;
     }
-    const client: Client = { turn: Promise.resolve(), waiting: 0, idle: false, timer: undefined, tunnel: undefined };
+    const client = newClient();
     this.#clients.set(connection, client);
     this.#parse(connection, client);
   }
@@ -134,24 +137,34 @@ export class EgressProxy {
   #serve(request: http.IncomingMessage, response: http.ServerResponse): void {
     const connection: Duplex = request.socket;
     const client = this.#clients.get(connection);
-    if (!client || client.waiting >= mostAhead) {
+    if (!client || client.asked.length >= mostAhead) {
       connection.destroy();
       return;
     }
     clearTimeout(client.timer);
     client.idle = false;
-    client.waiting += 1;
+    const forwarded = new ForwardedRequest(request, response, this.#context, this.#agents);
+    client.asked.push(forwarded);
     const before = client.turn;
     client.turn = this.#track(
+      connection,
       before.then(async () => {
-        const forwarded = new ForwardedRequest(request, response, this.#context, this.#agents);
         if (!connection.destroyed) await forwarded.run(client.tunnel);
-        client.waiting -= 1;
-        if (client.waiting > 0 || connection.destroyed) return;
-        client.idle = true;
-        this.#limit(connection, client, this.#context.limits.keepAliveMs);
+        client.asked.shift();
+        if (client.asked.length === 0 && !connection.destroyed) this.#rest(connection, client);
       }),
     );
+  }
+
+  /** Waits for the next request, where there may be one. */
+  #rest(connection: Duplex, client: Client): void {
+    if (client.broken) {
+      linger(connection);
+      connection.end();
+      return;
+    }
+    client.idle = true;
+    this.#limit(connection, client, this.#context.limits.keepAliveMs);
   }
 
   #connect(request: http.IncomingMessage, connection: Duplex, head: Buffer): void {
@@ -159,15 +172,20 @@ export class EgressProxy {
     if (!client) return;
     connection.unshift(head);
     const target = parseTarget(request.url ?? "");
-    if (!target) {
-      const message = `CONNECT ${JSON.stringify((request.url ?? "").slice(0, 200))}: it is no host:port`;
-      endWith(connection, refusalText({ code: "EINVAL", message }));
-    } else if (target.port === plainPort && this.#context.judge.checksTunnels) {
-      // HTTP in the clear is checked request by request, whichever way it comes.
+    const refuse = (message: string) => endWith(connection, refusalText({ code: "EINVAL", message }));
+    if (client.tunnel) refuse("a tunnel within a tunnel is refused");
+    else if (!target) refuse(`CONNECT ${JSON.stringify((request.url ?? "").slice(0, 200))}: it is no host:port`);
+    else if (this.#isPlain(target)) {
       client.tunnel = target;
       connection.write(established);
       this.#parse(connection, client);
-    } else this.#track(openTunnel(connection, target, this.#context));
+    } else this.#track(connection, openTunnel(connection, target, this.#context));
+  }
+
+  /** HTTP in the clear is checked request by request, whichever way it comes. What is refused anyway is no tunnel. */
+  #isPlain(target: Target): boolean {
+    const { judge } = this.#context;
+    return target.port === plainPort && judge.checksTunnels && judge.permits(target);
   }
 
   #upgrade(request: http.IncomingMessage, connection: Duplex, head: Buffer): void {
@@ -175,7 +193,8 @@ export class EgressProxy {
     if (!client) return;
     connection.unshift(head);
     if (asksForWebSocket(request)) {
-      this.#track(openWebSocket(connection, request, client.tunnel, this.#context, this.#agents.single));
+      const { single } = this.#agents;
+      this.#track(connection, openWebSocket(connection, request, client.tunnel, this.#context, single));
     } else {
       connection.unshift(Buffer.from(headWithoutUpgrade(request), "latin1"));
       this.#parse(connection, client);
@@ -185,7 +204,7 @@ export class EgressProxy {
   /** The client whose connection is not parsed any more; undefined for one that did not wait for its answers. */
   #taken(connection: Duplex): Client | undefined {
     const client = this.#clients.get(connection);
-    if (client?.waiting === 0) {
+    if (client?.asked.length === 0) {
       clearTimeout(client.timer);
       client.idle = false;
       return client;
@@ -197,14 +216,18 @@ export class EgressProxy {
   /** Says why what came was no request, where nothing else is being said. */
   #complain({ code, reason }: ParserError, connection: Duplex): void {
     const client = this.#clients.get(connection);
-    if (client?.waiting !== 0 || !connection.writable) connection.destroy();
-    else endWith(connection, refusalText({ code: "EINVAL", message: complaint(code, reason) }));
+    const [asked, ...others] = client?.asked ?? [];
+    const message = complaint(code, reason);
+    if (!client || others.length > 0 || !connection.writable) connection.destroy();
+    else if (asked) asked.reject(message);
+    else endWith(connection, refusalText({ code: "EINVAL", message }));
+    if (client) client.broken = true;
   }
 
-  /** Ends the connection that has waited longest for its next request. */
+  /** Ends a connection that waits for nothing but its next request. */
   #endIdle(): boolean {
     for (const [connection, { idle }] of this.#clients) {
-      if (!idle) continue;
+      if (!idle || connection.writableLength > 0) continue;
       connection.destroy();
       this.#clients.delete(connection);
       return true;
@@ -212,10 +235,21 @@ export class EgressProxy {
     return false;
   }
 
-  #track(work: Promise<void>): Promise<void> {
-    this.#work.add(work);
-    return work.finally(() => this.#work.delete(work));
+  /** What fails here is a defect of ours, which no guest may end the program by. */
+  #track(connection: Duplex, work: Promise<void>): Promise<void> {
+    const tracked = work
+      .catch((error) => {
+        connection.destroy();
+        process.emitWarning(error);
+      })
+      .finally(() => this.#work.delete(tracked));
+    this.#work.add(tracked);
+    return tracked;
   }
+}
+
+function newClient(): Client {
+  return { turn: Promise.resolve(), asked: [], idle: false, broken: false, timer: undefined, tunnel: undefined };
 }
 
 function complaint(code: string | undefined, reason: string | undefined): string {

@@ -61,6 +61,11 @@ export class ForwardedRequest {
     }
   }
 
+  /** Gives it up, because what came of it is no request. */
+  reject(message: string): void {
+    this.#fail("EINVAL", message);
+  }
+
   #fail(code: NetworkError["code"], message: string): void {
     this.#stop.abort(new NetworkError(code, message));
   }

@@ -3,7 +3,7 @@ import type { LookupFunction } from "node:net";
 import { Slots } from "../slots.js";
 import type { AddressScope } from "./allow-list.js";
 import { NetworkError } from "./network-error.js";
-import { isInnerAddress, isLoopbackAddress, isPublicAddress } from "./public-address.js";
+import { isForeignAddress, isInnerAddress, isLoopbackAddress } from "./public-address.js";
 
 /** Looks a name up as the operating system does. */
 export type Resolve = (
@@ -24,7 +24,7 @@ const mostNames = 64;
 /** What tests put in the place of the world. */
 export interface LookupSeams {
   readonly resolve?: Resolve | undefined;
-  /** Whether an address belongs to the public internet. */
+  /** Whether an address belongs to the public internet, and leads away from this machine. */
   readonly isPublic?: ((address: string) => boolean) | undefined;
 }
 
@@ -38,7 +38,7 @@ export type GuardedLookups = (scope: AddressScope) => LookupFunction;
  */
 export function guardedLookups({
   resolve = systemLookup,
-  isPublic = isPublicAddress,
+  isPublic = isForeignAddress,
 }: LookupSeams = {}): GuardedLookups {
   const turns = new Slots(1);
   const underWay = new Map<string, Promise<LookupAddress[]>>();

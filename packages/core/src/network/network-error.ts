@@ -40,6 +40,9 @@ const codes: Readonly<Record<string, NetworkErrno>> = {
   EHOSTUNREACH: "EHOSTUNREACH",
   ENETUNREACH: "EHOSTUNREACH",
   EADDRNOTAVAIL: "EHOSTUNREACH",
+  // By a firewall of this machine.
+  EACCES: "EHOSTUNREACH",
+  EPERM: "EHOSTUNREACH",
   ETIMEDOUT: "ETIMEDOUT",
 };
 /** By code; what Node says besides can name addresses, which are not for the guest. */

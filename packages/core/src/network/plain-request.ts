@@ -43,7 +43,8 @@ export function targetOfRequest({ url = "" }: IncomingMessage, tunnel: Target | 
  * @throws NetworkError `EINVAL` for what could be read in two ways, `EACCES` for what is not permitted
  */
 export function plainRequest(request: IncomingMessage, { path, ...target }: Target & { path: string }): PlainRequest {
-  const { method = "", rawHeaders } = request;
+  const { method = "", rawHeaders, httpVersion } = request;
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") throw invalid(`HTTP/${httpVersion} is not spoken here`);
   if (refusedMethods.has(method)) throw new NetworkError("EACCES", `the method ${method} is refused`);
   if (rawHeaders.length > 2 * mostHeaders) throw invalid(`there are more than ${mostHeaders} headers`);
   const authority = checkedHost(rawHeaders, target);

@@ -27,7 +27,9 @@ export class Relay {
     this.#idle = setTimeout(() => this.stop(`nothing came for ${idleMs} ms`), idleMs);
     this.#idle.unref();
     contact.signal.addEventListener("abort", () => this.stop(contact.signal.reason), { once: true });
-    for (const side of [client, host]) finished(side, (error) => this.#ended(error));
+    // A client that goes has what it wanted, or does not want it any more.
+    finished(client, (error) => (error ? this.stop(undefined) : this.#ended()));
+    finished(host, (error) => (error ? this.stop(error) : this.#ended()));
     host.on("data", (chunk: Buffer) => {
       this.#idle.refresh();
       contact.received(chunk.length);
@@ -37,6 +39,7 @@ export class Relay {
 
   /** Lets the client's bytes through, after those that it has said already. */
   forward(said: Buffer): void {
+    if (!this.#settle) return;
     if (said.length > 0) {
       this.#contact.sent(said.length);
       this.#host.write(said);
@@ -60,9 +63,9 @@ export class Relay {
     else endWith(this.#client, lastWord);
   }
 
-  #ended(error: Error | null | undefined): void {
+  #ended(): void {
     this.#open -= 1;
-    if (error || this.#open === 0) this.stop(error ?? undefined);
+    if (this.#open === 0) this.stop(undefined);
   }
 }
 

@@ -15,15 +15,11 @@ export function asksForWebSocket({ method, headers }: IncomingMessage): boolean 
   return method === "GET" && headers.upgrade?.trim().toLowerCase() === "websocket";
 }
 
-/** The head of a request as it was, without the wish for another protocol. */
+/** The head of a request without the wish for another protocol; the last of its connection. */
 export function headWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): string {
-  const kept = headerPairs(rawHeaders).flatMap(([name, value]) => {
-    if (/^(?:upgrade|http2-settings)$/i.test(name)) return [];
-    return [
-      `${name}: ${/^connection$/i.test(name) ? value.replace(/\b(?:upgrade|http2-settings)\b/gi, "") : value}\r\n`,
-    ];
-  });
-  return `${method} ${url} HTTP/${httpVersion}\r\n${kept.join("")}\r\n`;
+  const kept = headerPairs(rawHeaders).filter(([name]) => !/^(?:upgrade|connection|http2-settings)$/i.test(name));
+  const lines = [...kept, ["Connection", "close"]].map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${url} HTTP/${httpVersion}\r\n${lines.join("")}\r\n`;
 }
 
 /**
@@ -47,7 +43,9 @@ export async function openWebSocket(
     host = target.host;
     contact = context.book.open({ host, port: target.port }, "websocket");
     if (context.book.exhausted !== undefined) throw new NetworkError("EFBIG", context.book.exhausted);
-    asked = ask(plainRequest(request, target), context, agent);
+    const plain = plainRequest(request, target);
+    asked = ask(plain, context, agent);
+    contact.sent(headBytes(plain.headers));
     await serve(client, asked, contact, context);
   } catch (error) {
     const failure = failureOf(error, host);

@@ -131,6 +131,39 @@ describe("what is not on the list", () => {
     expect(seen).toHaveLength(2);
   });
 
+  it("is not looked up, also where a tunnel would be HTTP in the clear", async () => {
+    const asked: string[] = [];
+    const resolve: Resolve = (name, _options, callback) => {
+      asked.push(name);
+      callback(null, [{ address: "127.0.0.1", family: 4 }]);
+    };
+    const own = await proxied({ allow: ["good.example"], seams: { ...publicHere, resolve } });
+    expect(status(await own.say("CONNECT secret.evil.example:443 HTTP/1.1\r\n\r\n"))).toBe(403);
+    expect(status(await own.say("CONNECT secret.evil.example:80 HTTP/1.1\r\n\r\n"))).toBe(403);
+    expect(status(await own.get("http://secret.evil.example/"))).toBe(403);
+    const nested = await own.say([
+      "CONNECT good.example:80 HTTP/1.1\r\n\r\n",
+      "CONNECT good.example:80 HTTP/1.1\r\n\r\n",
+    ]);
+    expect(nested).toContain("400 Bad Request: a tunnel within a tunnel is refused");
+    expect(asked).toEqual([]);
+  });
+
+  it("ends no program by a listener that fails", async () => {
+    const warned: string[] = [];
+    const warn = (warning: Error) => warned.push(warning.message);
+    process.on("warning", warn);
+    const own = await proxied({
+      allow: [],
+      onContact: () => {
+        throw new Error("the listener fails");
+      },
+    });
+    expect(status(await own.get("http://evil.example/"))).toBe(403);
+    await expect.poll(() => warned).toContain("the listener fails");
+    process.off("warning", warn);
+  });
+
   it("is not reached by another Host header, nor by two", async () => {
     const own = await proxied({ allow: [`127.0.0.1:${port}`] });
     const lines = (...hosts: string[]) =>

@@ -44,8 +44,8 @@ describe("what could be read in two ways", () => {
     "an encoding that is none": `${head("Transfer-Encoding: xchunked")}\r\n\r\n0\r\n\r\n`,
     "a name with a space": `${head("Content-Length : 4")}\r\n\r\nabcd`,
     "a folded header": `${head("X-A: 1", " Content-Length: 4")}\r\n\r\nabcd`,
-    "a bare line feed": head("X-A: 1\nContent-Length: 4") + "\r\n\r\nabcd",
-    "a bare carriage return": head("X-A: 1\rContent-Length: 4") + "\r\n\r\nabcd",
+    "a bare line feed": `${head("X-A: 1\nContent-Length: 4")}\r\n\r\nabcd`,
+    "a bare carriage return": `${head("X-A: 1\rContent-Length: 4")}\r\n\r\nabcd`,
     "a zero byte": `${head("X-A: 1\0")}\r\n\r\n`,
     "a negative length": `${head("Content-Length: -1")}\r\n\r\n`,
     "a length with a sign": `${head("Content-Length: +4")}\r\n\r\nabcd`,
@@ -67,7 +67,7 @@ describe("what could be read in two ways", () => {
     "a tunnel to port 0": "CONNECT 127.0.0.1:0 HTTP/1.1\r\n\r\n",
     "a trace": `TRACE http://${authority}/ HTTP/1.1\r\nHost: ${authority}\r\n\r\n`,
     "TLS to the proxy": "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
-    nothing: "\r\n".repeat(2_000) + "\0",
+    nothing: `${"\r\n".repeat(2_000)}\0`,
   };
 
   it.each(Object.entries(requests))("%s: reaches no host", async (_name, request) => {
@@ -108,8 +108,8 @@ describe("what could be read in two ways", () => {
 describe("floods", () => {
   it("of headers end with 400, whether they are large or many", async () => {
     const own = await proxied();
-    expect(await own.say(`${head(`X-Large: ${"x".repeat(40_000)}`)}\r\n\r\n`)).toContain("larger than 32768 bytes");
-    const many = Array.from({ length: 1_000 }, (_, index) => `X-${index}: 1`);
+    expect(await own.say(`${head(`X-Large: ${"x".repeat(40_000)}`)}\r\n\r\n`)).toContain("larger than 16384 bytes");
+    const many = Array.from({ length: 1_000 }, (_, index) => `X-${index}:1`);
     expect(await own.say(`${head(...many, "Connection: close")}\r\n\r\n`)).toContain("more than 256 headers");
     expect(arrived).toBe("");
   });
@@ -124,7 +124,7 @@ describe("floods", () => {
         answer += chunk.toString();
       });
       const timer = setInterval(() => socket.write("X: 1\r\n"), 20);
-      await once(socket, "end");
+      await new Promise((resolve) => socket.once("end", resolve).once("close", resolve));
       clearInterval(timer);
       socket.destroy();
       return answer;
@@ -142,9 +142,10 @@ describe("floods", () => {
   it("of requests ahead of their answers are served one after another, and ended when there are too many", async () => {
     const own = await proxied();
     const one = `GET http://${authority}/ HTTP/1.1\r\nHost: ${authority}\r\n\r\n`;
-    const answers = await own.say(one.repeat(20), /(?:\r\n\r\nok[\s\S]*){20}/);
-    expect(answers.match(/200 OK/g)).toHaveLength(20);
-    expect(await own.say(one.repeat(5_000))).not.toMatch(/(?:200 OK[\s\S]*){40}/);
+    const answers = (text: string) => text.match(/200 OK/g)?.length ?? 0;
+    const all = await own.say(one.repeat(15), (text) => answers(text) === 15 && text.endsWith("ok"));
+    expect(all).toMatch(/^HTTP/);
+    expect(answers(await own.say(one.repeat(5_000)))).toBeLessThan(40);
     expect(own.contacts.length).toBeLessThan(60);
   });
 
@@ -160,7 +161,7 @@ describe("floods", () => {
     expect(await own.say(one)).toContain("503 Service Unavailable: more than 3 connections are open: close some");
     open[0]?.write(one);
     await once(open[0] as Socket, "data");
-    expect(await own.say(one, /ok$/)).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(await own.say(one, (text) => text.endsWith("ok"))).toMatch(/^HTTP\/1\.1 200 OK/);
     for (const socket of open) socket.destroy();
   });
 
@@ -171,6 +172,7 @@ describe("floods", () => {
     const said = (end: End) => end.said.startsWith("HTTP/1.1 503");
     await expect.poll(() => ends.filter(said).length).toBe(10_000 - 256);
     for (const end of ends) end.destroy();
+    await new Promise((resolve) => setImmediate(resolve));
     const late = new End(`${head("Connection: close")}\r\n\r\n`);
     own.accept(late);
     await expect.poll(() => late.said).toMatch(/^HTTP\/1\.1 200 OK/);

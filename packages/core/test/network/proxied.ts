@@ -33,7 +33,7 @@ export class Proxied {
 
   private constructor(options: EgressProxyOptions) {
     this.proxy = new EgressProxy({ onContact: (contact) => this.contacts.push(contact), ...options });
-    this.#listener = createServer({ allowHalfOpen: true }, (socket) => this.proxy.accept(socket));
+    this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.proxy.accept(socket));
   }
 
   static async start(options: EgressProxyOptions): Promise<Proxied> {
@@ -54,14 +54,14 @@ export class Proxied {
     return socket;
   }
 
-  /** All that is answered to these pieces until the proxy ends the connection, or the pattern has come. */
-  async say(pieces: string | readonly string[], until?: RegExp): Promise<string> {
+  /** All that is answered to these pieces until the proxy ends the connection, or enough has come. */
+  async say(pieces: string | readonly string[], until?: (answer: string) => boolean): Promise<string> {
     const socket = this.connect();
     let answer = "";
     const done = new Promise<void>((resolve) => {
       socket.on("data", (chunk) => {
         answer += chunk.toString("latin1");
-        if (until?.test(answer)) resolve();
+        if (until?.(answer)) resolve();
       });
       socket.on("end", resolve).on("close", resolve);
     });
@@ -90,8 +90,10 @@ export class Proxied {
       const [chunk] = (await once(socket, "data")) as [Buffer];
       head += chunk.toString("latin1");
     }
+    const end = head.indexOf("\r\n\r\n") + 4;
     socket.pause();
-    return { socket, head, status: Number(head.split(" ")[1]) };
+    if (head.length > end) socket.unshift(Buffer.from(head.slice(end), "latin1"));
+    return { socket, head: head.slice(0, end), status: Number(head.split(" ")[1]) };
   }
 
   async stop(): Promise<void> {
