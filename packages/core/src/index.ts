@@ -93,7 +93,6 @@ export {
   type PackageLanguage,
   packageLanguageOf,
   parsePackages,
-  parsePythonPackages,
   pythonEntries,
 } from "./packages/parse-packages.js";
 export { parseOptions } from "./parse-options.js";
