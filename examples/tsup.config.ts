@@ -7,6 +7,7 @@ export default defineConfig({
     "first-run.ts",
     "docker-first-run.ts",
     "docker-detached.ts",
+    "docker-network.ts",
     "git.ts",
     "git-clone.ts",
     "snapshots.ts",

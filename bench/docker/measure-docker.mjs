@@ -7,6 +7,7 @@ import { cellFigure, execFigures, parallelFigures } from "./exec-figures.mjs";
 import { fileFigures } from "./file-figures.mjs";
 import { ownerFigures } from "./owner-figures.mjs";
 import { crowdFigure, eightFigures, poolFigure } from "./pool-figures.mjs";
+import { packagesFigure } from "./packages-figure.mjs";
 import { startRaw } from "./raw-container.mjs";
 import { startRival } from "./rival.mjs";
 import { memoryFigure, startFigure } from "./start-figures.mjs";
@@ -46,6 +47,8 @@ export async function measureDocker(image, scale, progress) {
     progress("a crowd");
     const crowd = await crowdFigure(places);
     const balance = await balanceFigures(places, scale.starts, progress);
+    progress("starts with packages");
+    const packages = await packagesFigure(places, scale.starts);
     progress("deadlines of a tree");
     const tree = await treeFigure(places, scale.trees);
     progress("deadlines of every kind of child");
@@ -68,6 +71,7 @@ export async function measureDocker(image, scale, progress) {
       ...eight,
       crowd,
       ...balance,
+      packages,
       tree,
       survivors,
       ...owners,

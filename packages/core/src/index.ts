@@ -72,7 +72,7 @@ export { AllowList } from "./network/allow-list.js";
 export type { Contact } from "./network/contact.js";
 export type { EgressPolicy } from "./network/egress-policy.js";
 export type { EgressProxyOptions } from "./network/egress-proxy.js";
-export { egressPolicyOf, type PackageIndexes } from "./network/package-indexes.js";
+export { egressPolicyOf, type PackageIndexes, publicHosts } from "./network/package-indexes.js";
 export type {
   ApprovalRequest,
   CreateOptions,
@@ -96,7 +96,6 @@ export {
   type PackageLanguage,
   packageLanguageOf,
   parsePackages,
-  parsePythonPackages,
   pythonEntries,
 } from "./packages/parse-packages.js";
 export { parseOptions } from "./parse-options.js";

@@ -48,7 +48,10 @@ export interface Provider<Native = unknown> {
   /** The owner's living sandboxes, those with all the given labels. An outage throws; it is never an empty list. */
   list(options?: ListOptions): AsyncIterable<SandboxInfo>;
 
-  /** Removes sandboxes whose owner is dead, and tells which. Never touches one whose owner lives. */
+  /**
+   * Removes sandboxes whose owner is dead, and what is kept for sandboxes to come and nobody has used for long; tells
+   * which. Never touches a sandbox whose owner lives.
+   */
   reap(options: ReapOptions): Promise<SandboxRef[]>;
 
   /** The snapshots that sandboxes can be made from, whoever took them. Absent where the backend's own tools tell. */

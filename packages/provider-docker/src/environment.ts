@@ -5,11 +5,11 @@ import { home } from "./workspace.js";
 const directories: readonly string[] = [home, `${home}/.local/bin`, `${home}/.cache`, `${home}/.config/git`];
 
 /**
- * The same for one sandbox. With packages of npm above all of its directories, npm takes those for the project: each
- * place where one can be has an empty directory of its own then, wherever npm may have a network.
+ * The same for one sandbox. With packages of npm above all of its directories, npm takes those for the project's: each
+ * place where one can be has an empty directory of its own then.
  */
-export function directoriesOf({ workdir, packages = [], egress }: SandboxRecord): readonly string[] {
-  if (!egress || !packages.some((each) => each.startsWith("npm:"))) return directories;
+export function directoriesOf({ workdir, packages = [] }: SandboxRecord): readonly string[] {
+  if (!packages.some((each) => each.startsWith("npm:"))) return directories;
   return [...directories, ...[workdir, "/app", "/tmp"].map((place) => `${place}/node_modules`)];
 }
 

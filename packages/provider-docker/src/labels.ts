@@ -1,5 +1,5 @@
+import type { EgressPolicy } from "@sandkit/core";
 import { recordInName } from "./claimed-name.js";
-import type { Egress } from "./egress.js";
 
 /** What a container tells of its sandbox: by its labels, which cannot be changed afterwards, or by its name. */
 export interface SandboxRecord {
@@ -17,7 +17,7 @@ export interface SandboxRecord {
   /** Key of the set of packages that is installed in it: then it is nobody's sandbox. */
   readonly installs?: string | undefined;
   /** What its programs may be connected with; absent: nothing. */
-  readonly egress?: Egress | undefined;
+  readonly egress?: EgressPolicy | undefined;
   /** Lifetime that it was created with, in milliseconds. */
   readonly ttlMs?: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
@@ -89,7 +89,7 @@ export function recordOf(labels: Readonly<Record<string, string>>, name = ""): S
 }
 
 /** As it was written here: nobody can change a label. */
-function egressIn(label: string | undefined): Egress | undefined {
+function egressIn(label: string | undefined): EgressPolicy | undefined {
   return label === undefined ? undefined : JSON.parse(label);
 }
 

@@ -64,10 +64,10 @@ export const optionsSchema = z
       })
       .optional()
       .meta({ description: "Packages of Python and Node: where they come from, and how they are installed" }),
-    packageHosts: z
-      .array(z.string().min(1))
-      .optional()
-      .meta({ description: "Hosts of the indexes that packages come from; default those of PyPI and npm" }),
+    packageHosts: z.array(z.string().min(1)).optional().meta({
+      description:
+        "Hosts or addresses of the indexes that packages come from, which may be private; default those of PyPI and npm",
+    }),
     unsafeRoot: z
       .boolean()
       .optional()

@@ -1,11 +1,18 @@
 import { randomInt } from "node:crypto";
-import { type AskedPackages, type CreateOptions, packageLanguageOf, parseOptions, parsePackages } from "@sandkit/core";
+import {
+  type AskedPackages,
+  type CreateOptions,
+  type EgressPolicy,
+  packageLanguageOf,
+  parseOptions,
+  parsePackages,
+} from "@sandkit/core";
 import type { MountSettings } from "dockerode";
-import { type Egress, egressOf } from "./egress.js";
+import { egressOf } from "./egress.js";
 import { providerName, refusal } from "./errors.js";
 import { mountSettings } from "./mounts.js";
 import { type DockerNative, type DockerOptions, nativeSchema } from "./options.js";
-import { type Indexes, indexesOf } from "./packages/indexes.js";
+import { type Indexes, indexesOf, ownIndexes } from "./packages/indexes.js";
 import { defaultTemplate, findTemplate, type Template } from "./templates.js";
 import { layOutWorkspace, type Workspace } from "./workspace.js";
 
@@ -33,7 +40,7 @@ export interface SandboxPlan {
   readonly runtime?: string | undefined;
   readonly network: "none" | "bridge";
   /** What programs may be connected with through the agent. */
-  readonly egress?: Egress | undefined;
+  readonly egress?: EgressPolicy | undefined;
   /** Ports are to be reached, which an agent alone can do. */
   readonly hasPorts: boolean;
   /** Absent: two, or all that there are. */
@@ -86,7 +93,7 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     anyUser: native.user === undefined,
     runtime: native.runtime ?? options.runtime,
     network: isRaw ? "bridge" : "none",
-    egress: isRaw ? undefined : egressOf(policy, env, options.packageHosts),
+    egress: isRaw ? undefined : egressOf(policy, env, ownIndexes(options)),
     hasPorts: (create.ports?.length ?? 0) > 0,
     cpus: resources.cpus ?? options.cpus,
     pids,

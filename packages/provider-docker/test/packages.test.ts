@@ -68,11 +68,18 @@ describeOnEngine("packages in a container", { timeout: 180_000 }, () => {
       },
       expect.stringMatching(/^\/opt\/sandkit\/python\/.*\.pyc$/),
     ]);
-    const look = `greet; ls -d /usr/bin/*own* /var/tmp/own; touch /opt/sandkit/python/x; test -e ${"intruder.__cached__"}; find / -xdev -newer /usr/local/lib/python3.11/dist-packages/sandkit-packages.pth -type f -not -path '/proc/*'; find /opt/sandkit -perm /022 -not -type l -o -not -uid 0; python3 -m compileall -q /opt/sandkit | head -1; pip install leaf 2>&1`;
-    const { stdout, exitCode } = await sandbox.exec(look);
-    expect([stdout.text.split("\n")[0], exitCode]).toEqual(["greet: from the index", 1]);
-    expect(stdout.text).not.toContain("/own");
-    expect(stdout.text).not.toMatch(/^\/opt\/sandkit/m);
+    const look = [
+      "greet",
+      "ls -d /usr/bin/python3-own /var/tmp/own /usr/lib/python3/dist-packages/own.py",
+      "find /opt/sandkit ! -type l -perm /022 -o ! -uid 0",
+      "touch /opt/sandkit/python/x",
+      "pip install leaf >&2",
+    ];
+    const { stdout, stderr } = await sandbox.exec(look.join("; "));
+    expect(stdout.text).toBe("greet: from the index\n");
+    expect(stderr.text).toContain("touch: cannot touch");
+    // Without a network pip says so, and at once.
+    expect(stderr.text).toContain("sandbox-without-network");
     // What is asked for exactly like that is there again; what is there costs the index nothing.
     const asked = index.asked.length;
     const again = await Promise.all(
@@ -113,41 +120,23 @@ describeOnEngine("packages in a container", { timeout: 180_000 }, () => {
   it("that cannot be had say which, from where and why, and leave nothing", async () => {
     const images = await setImages();
     const nobody = { indexUrl: "http://127.0.0.1:9/simple/" };
-    const node = { template: "node" } as const;
     const errors = await Promise.all([
-      failure({ packages: ["absent-one"] }),
-      failure({ packages: ["words==7"] }),
-      failure({ packages: ["greet", "stale"] }),
       failure({ packages: ["broken"] }),
       failure({ packages: ["words"] }, nobody),
-      failure({ packages: ["hanging"] }, { timeoutMs: 12_000 }),
-      failure({ ...node, packages: ["absent-one"] }),
-      failure({ ...node, packages: ["leaf@7"] }),
-      failure({ ...node, packages: ["thorn"] }),
-      failure({ ...node, packages: ["pip:words"] }),
+      failure({ packages: ["hanging"] }, { timeoutMs: 8_000 }),
+      failure({ packages: ["large"] }, { memoryMiB: 256 }),
+      failure({ template: "node", packages: ["thorn"] }),
     ]);
     const { indexUrl, npmRegistry } = index.options;
     expect(errors.map(({ code, packageFailure }) => [code, packageFailure])).toEqual([
-      ["INVALID", { reason: "absent", package: "absent-one", index: indexUrl }],
-      ["INVALID", { reason: "version", package: "words==7", index: indexUrl }],
-      ["INVALID", { reason: "conflict", package: expect.stringMatching(/greet.*stale/), index: indexUrl }],
       ["INVALID", { reason: "build", package: "broken", index: indexUrl }],
       ["UNAVAILABLE", { reason: "unreachable", package: "words", index: nobody.indexUrl }],
       ["TIMEOUT", { reason: "time", index: indexUrl }],
-      ["INVALID", { reason: "absent", package: "absent-one", index: npmRegistry }],
-      ["INVALID", { reason: "version", package: "leaf@7", index: npmRegistry }],
+      ["NO_SPACE", { reason: "space" }],
       ["INVALID", { reason: "build", package: "thorn", index: npmRegistry }],
-      ["UNAVAILABLE", { reason: "tool" }],
     ]);
-    expect(errors[1]?.message).toContain("there are 1.0, 2.0");
-    expect(errors[3]?.message).toContain("RuntimeError: needs a compiler");
-    expect(errors[8]?.message).toContain("needs a compiler");
+    for (const at of [0, 4]) expect(errors[at]?.message).toContain("needs a compiler");
     expect([await containersWith("sandkit.installs"), await setImages()]).toEqual([[], images]);
-  });
-
-  it("that fill the room that they have say so", async () => {
-    const error = await failure({ packages: ["large"] }, { memoryMiB: 256 });
-    expect([error.code, error.packageFailure?.reason]).toEqual(["NO_SPACE", "space"]);
   });
 
   it("that nobody has used for long are found by gc", async () => {

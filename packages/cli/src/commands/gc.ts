@@ -6,7 +6,9 @@ export const gcCommand: CommandSpec = {
   name: "gc",
   summary: "Remove sandboxes whose owner has died",
   usage: ["sandkit gc [OPTIONS]"],
-  notes: ["A sandbox whose owner lives is never touched, whoever that is. Prints what is removed as ls does."],
+  notes: [
+    "A sandbox whose owner lives is never touched, whoever that is. Images of packages that nobody has used for 30 days go too. Prints what is removed as ls does.",
+  ],
   maxPositionals: 0,
   takesRest: false,
   options: {

@@ -4,8 +4,8 @@ import type { EgressPolicy } from "./egress-policy.js";
 import { isPublicAddress } from "./public-address.js";
 import { entryFor, isLocalName, targetOf } from "./target.js";
 
-/** Where packages come from where nobody names another index: those of Python, and those of Node. */
-const publicHosts = { python: ["pypi.org", "files.pythonhosted.org"], node: ["registry.npmjs.org"] } as const;
+/** Hosts that packages come from where nobody names another index: those of Python, and those of Node. */
+export const publicHosts = { python: ["pypi.org", "files.pythonhosted.org"], node: ["registry.npmjs.org"] } as const;
 /** Variables that name an index in the place of the public one, and such that name one besides. */
 const variables = {
   python: {

@@ -19,8 +19,10 @@ export function explainPip(said: string, index?: string): PackageVerdict {
   if (/No module named pip\b/.test(said)) return { reason: "tool", said: "No module named pip" };
   if (/\[Errno 28\]|No space left on device|\[Errno 122\]/.test(said)) return { reason: "space", said: errorsIn(said) };
   const [, tunnel] = said.match(/Tunnel connection failed: (\d{3}[^'")\n]*)/) ?? [];
-  if (tunnel !== undefined)
-    return { reason: tunnel.startsWith("403") ? "blocked" : "unreachable", ...from, said: tunnel };
+  if (tunnel !== undefined) {
+    const name = said.match(unfit)?.[1] ?? lastCollected(said);
+    return { reason: tunnel.startsWith("403") ? "blocked" : "unreachable", package: name, ...from, said: tunnel };
+  }
   const denied = said.match(/\b40[13] (?:Client )?Error[^\n]*/)?.[0];
   if (denied !== undefined) return { reason: "denied", ...from, said: withoutCredentials(denied) };
   const clash = said.match(conflicting)?.[1];

@@ -9,6 +9,7 @@ import { type AgentRuntime, agentCommand, bridgeCommand } from "../../src/agent/
 import { type AgentSession, agentSession, capabilities, type ServedNetwork, streamChannel } from "../../src/index.js";
 import { python } from "./guest-client.js";
 
+const patient = { timeout: 10_000 };
 const sessions: AgentSession[] = [];
 afterEach(async () => {
   for (const session of sessions.splice(0)) await session.destroy();
@@ -118,7 +119,7 @@ other.close()
 `,
       );
       expect(output).toBe("reset\n");
-      await expect.poll(() => errors).toEqual(["ECONNRESET"]);
+      await expect.poll(() => errors, patient).toEqual(["ECONNRESET"]);
     });
 
     it("hold up neither commands nor each other when one side does not read", async () => {
@@ -167,7 +168,7 @@ time.sleep(60)
       await stuck.kill("SIGKILL");
       // As with TCP, who does not read learns nothing, and an end of one direction leaves the other.
       held[1]?.resume().end();
-      await expect.poll(() => held.every((connection) => connection.destroyed)).toBe(true);
+      await expect.poll(() => held.every((connection) => connection.destroyed), patient).toBe(true);
     });
 
     it("wait for their turn when there are thousands at one time, and all are served", async () => {
@@ -201,7 +202,7 @@ print(done)
       );
       expect(output).toBe(`${many}\n`);
       expect(most).toBeLessThanOrEqual(128);
-      await expect.poll(() => open).toBe(0);
+      await expect.poll(() => open, patient).toBe(0);
     });
   });
 

@@ -1,3 +1,4 @@
+import { publicHosts } from "@sandkit/core";
 import type { DockerOptions } from "../options.js";
 
 /** Variables by which pip and npm are told where their indexes are. */
@@ -21,4 +22,15 @@ export function indexesOf(
   const { NPM_CONFIG_REGISTRY: registry, ...rest } = env;
   const named: Readonly<Record<string, string>> = { ...(registry && { npm_config_registry: registry }), ...rest };
   return { ...own, ...Object.fromEntries(variables.flatMap((name) => (named[name] ? [[name, named[name]]] : []))) };
+}
+
+/**
+ * Addresses and hosts of the provider's own indexes, which may lie in a private network; empty for the public ones.
+ * Whoever names an index of one language has not named one of the other.
+ */
+export function ownIndexes({ packages = {}, packageHosts = [] }: DockerOptions): readonly string[] {
+  const { indexUrl, npmRegistry } = packages;
+  const own = [...packageHosts, indexUrl, npmRegistry].filter((each) => each !== undefined);
+  if (own.length === 0 || packageHosts.length > 0) return own;
+  return [...own, ...(indexUrl ? [] : publicHosts.python), ...(npmRegistry ? [] : publicHosts.node)];
 }

@@ -91,5 +91,6 @@ function corrected(verdict: PackageVerdict, failed: readonly Contact[]): Package
   const contact = failed.at(-1);
   if (!contact || !["absent", "unreachable", "denied", "blocked", "other"].includes(verdict.reason)) return verdict;
   const said = `${contact.host}:${contact.port}: ${contact.reason}`;
-  return { ...verdict, reason: contact.decision === "refused" ? "blocked" : "unreachable", said };
+  const reason = contact.decision === "refused" ? "blocked" : "unreachable";
+  return { ...verdict, reason, index: verdict.index ?? contact.host, said };
 }

@@ -7,6 +7,8 @@ import { LockReader } from "./lock-reader.js";
 export type AddEntry = (header: TarHeader) => WritableStream<Uint8Array>;
 
 const mostEntries = 1_000_000;
+/** Where packages are in the archive; what else it has in its first level would take the place of what we add. */
+const folders: readonly string[] = ["python", "node"];
 
 /**
  * Takes over what an installation has made, as its box packs it, into an archive of ours. The box is hostile: only
@@ -37,9 +39,13 @@ export async function copyLayerFiles(
 }
 
 /** The name of an entry that has a place of its own; with no trailing slash. */
-function checkedName({ name: written }: TarHeader, seen: ReadonlyMap<string, TarHeader["type"]>): string {
+function checkedName(
+  { name: written, type = "file" }: TarHeader,
+  seen: ReadonlyMap<string, TarHeader["type"]>,
+): string {
   const name = written.replace(/\/+$/, "");
   const parts = name.split("/");
+  if (!folders.includes(parts[0] ?? "") || (parts.length === 1 && type !== "directory")) throw strange(written);
   const isPlain = parts.every((part) => part !== "" && part !== "." && part !== ".." && !part.includes("\0"));
   if (!isPlain || seen.has(name) || seen.get(parts.slice(0, -1).join("/")) !== "directory") throw strange(written);
   return name;

@@ -60,7 +60,6 @@ here = pathlib.Path(__file__).parent
 wheel("words", "1.0", {"words.py": "WORDS = 'old words'\n"})
 wheel("words", "2.0", {"words.py": "WORDS = 'from the index'\n"})
 wheel("greet", "1.5", {"greet.py": "import words\ndef main(): print('greet:', words.WORDS)\n"}, ["words>=2"], ["greet = greet:main"])
-wheel("stale", "1.0", {"stale.py": ""}, ["words<2"])
 wheel("hanging", "1.0", {"hanging.py": "# " + "x" * 200_000})
 sdist("large", "1.0", "import os\nwith open('/opt/sandkit/python/large', 'wb') as file:\n    for _ in range(160): file.write(bytes(1 << 20))\n")
 sdist("intruder", "1.0", (here / "intruder_setup.py").read_text())

@@ -56,7 +56,7 @@ function refused(socket, what, begun, done) {
   const pieces = [begun];
   const tell = () => {
     const words = Buffer.concat(pieces).toString("utf8", 0, maxHeadBytes).trim();
-    done(Object.assign(new Error(`refused by the proxy: ${what}${words && `: ${words}`}`), { code: "EACCES" }));
+    done(Object.assign(new Error(`refused by the proxy: ${words || what}`), { code: "EACCES" }));
   };
   socket
     .on("data", (piece) => pieces.push(piece))

@@ -28,7 +28,7 @@ export const packageCases: readonly ConformanceCase[] = [
     needs: ["packages"],
     async run({ provider, sandbox, unique, capabilities }) {
       const [name, label] = [unique("absent"), unique("label")];
-      await rejects(sandbox({ packages: [name], labels: { label } }), ["INVALID", "UNAVAILABLE"], name);
+      await rejects(sandbox({ packages: [name], labels: { label } }), ["INVALID", "UNAVAILABLE", "DENIED"], name);
       if (!capabilities.features.list) return;
       for await (const { ref } of provider.list({ labels: { label } })) throw new Error(`sandbox ${ref.id} is left`);
     },
