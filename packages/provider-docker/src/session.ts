@@ -39,6 +39,10 @@ export interface FirstWords {
   readonly leaseMs?: number | undefined;
   /** How long the agent may take to answer, in milliseconds; default 30 s. */
   readonly startTimeoutMs?: number | undefined;
+  /** Others wait until it is said to be ready. */
+  readonly settingUp?: boolean | undefined;
+  /** It decides nothing: it joins what another has made. */
+  readonly joins?: boolean | undefined;
 }
 
 /**

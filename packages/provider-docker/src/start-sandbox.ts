@@ -92,11 +92,12 @@ export async function moveIn(
     ...(plan.egress ? egressEnvironment(preloadPath) : plan.network === "none" && offlineEnvironment),
     ...plan.env,
   };
-  const session = await open(box, outputs, { ...words, env }, signal);
+  const session = await open(box, outputs, { ...words, env, settingUp: record.detached }, signal);
   if (image.first === "python" && "code" in session) agents.learn(image.origin, session);
   if (snapshot !== undefined) await restore(engine, container, session, snapshot, signal);
   if (plan.egress) await writeText(session, preloadPath, await proxyPreload(), signal);
   await writeText(session, gitConfig.path, gitConfig.content, signal);
+  if (record.detached && "ready" in session) await session.ready();
   return new DockerSession(session, box, fork);
 }
 
