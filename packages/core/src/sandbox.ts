@@ -30,6 +30,8 @@ export type Command = string | readonly string[];
 
 type Approve = CreateOptions["approve"];
 
+const maxForks = 100;
+
 /**
  * An isolated place to run code. Made by `createSandbox`, found by `attachSandbox`; ends by `destroy`, by its lifetime,
  * or when disposed. All members throw `SandboxError`: `EXPIRED` after its lifetime, `NOT_FOUND` after `destroy`,
@@ -169,13 +171,19 @@ export class Sandbox implements AsyncDisposable {
     await this.#optional("resume", "pause")();
   }
 
-  /** Saves the sandbox; `createSandbox` takes the id as `snapshot`. */
+  /** Saves the sandbox; `createSandbox` takes the id as `snapshot`. A name is for people; at most 200 characters. */
   async snapshot(name?: string): Promise<SnapshotInfo> {
+    if (name !== undefined && (typeof name !== "string" || !/^[^\0]{1,200}$/su.test(name))) {
+      throw this.#invalid("snapshot", "the name of a snapshot is a text of 1 to 200 characters, without NUL");
+    }
     return this.#optional("snapshot", "snapshot")(name);
   }
 
-  /** Copies of the living sandbox. */
+  /** Copies of the living sandbox, 100 at most: all of them, or none. */
   async fork(count = 1): Promise<Sandbox[]> {
+    if (!Number.isInteger(count) || count < 1 || count > maxForks) {
+      throw this.#invalid("fork", `fork(${count}): how many is a whole number from 1 to ${maxForks}`);
+    }
     const sessions = await this.#optional("fork", "fork")(count);
     return sessions.map((session) => new Sandbox(session, this.#approve));
   }

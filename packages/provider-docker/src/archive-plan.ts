@@ -2,13 +2,18 @@ import type { ContainerInspectInfo } from "dockerode";
 import { ownEnvironment } from "./own-environment.js";
 import type { ArchivePlan } from "./pack-workspace.js";
 
+/** For the records of many small files. */
+const sparesBytes = 32 * 1024 * 1024;
+
 /** What of a container an archive is to hold: all that can be written to, but for shared memory. */
 export function archivePlanOf(inspected: ContainerInspectInfo): ArchivePlan {
   const { HostConfig, State } = inspected;
-  const roots = Object.keys(HostConfig.Tmpfs ?? {}).filter((path) => path !== "/dev/shm");
+  const places = Object.entries(HostConfig.Tmpfs ?? {}).filter(([path]) => path !== "/dev/shm");
+  const bytes = places.map(([, options]) => Number(/\bsize=(\d+)/.exec(options)?.[1] ?? 0));
   return {
-    roots,
+    roots: places.map(([path]) => path),
     env: environmentOf(inspected),
+    maxBytes: HostConfig.ReadonlyRootfs ? 2 * bytes.reduce((sum, size) => sum + size, sparesBytes) : undefined,
     ...(HostConfig.ReadonlyRootfs === false && { rootSince: new Date(State.StartedAt) }),
   };
 }

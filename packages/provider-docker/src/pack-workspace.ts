@@ -3,6 +3,8 @@ import { type ProviderSession, SandboxError } from "@sandkit/core";
 import { providerName } from "./errors.js";
 import { runInBox, startInBox } from "./run-in-box.js";
 
+/** How long a packer may say nothing, in milliseconds: what else runs in the box may stop it. */
+const silenceMs = 60_000;
 /** What tar gives when a file was changed while it was read: its bytes of that moment are in the archive. */
 const changedMeanwhile = 1;
 
@@ -17,6 +19,8 @@ export interface ArchivePlan {
   readonly roots: readonly string[];
   /** On a writable root: what was changed there after this time too. */
   readonly rootSince?: Date | undefined;
+  /** More than can be in the places: a hole in a file, or what has taken the place of tar, would fill the engine's disk. */
+  readonly maxBytes: number | undefined;
   /** Of the programs that pack. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -42,7 +46,7 @@ export async function packWorkspace(session: ProviderSession, plan: ArchivePlan)
     startInBox(session, ["tar", ...packing(isGnu, roots, rootSince)], { env }),
   ]);
   const skipped = sockets.output.toString().split("\0").filter(Boolean);
-  return { tar: untilItsEnd(session, program, isGnu), skipped };
+  return { tar: untilItsEnd(session, program, isGnu, plan.maxBytes), skipped };
 }
 
 function packing(isGnu: boolean, roots: readonly string[], rootSince: Date | undefined): string[] {
@@ -68,22 +72,51 @@ function noTar(session: ProviderSession, what: string): SandboxError {
   return new SandboxError("UNSUPPORTED", message, { provider: providerName, sandboxId: session.ref.id });
 }
 
+/** What comes in time; undefined when nothing does. */
+async function unlessSilent<Value>(coming: Promise<Value>): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), silenceMs);
+  });
+  try {
+    return await Promise.race([coming, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** The output of a packer, which is whole only when that says so. */
 function untilItsEnd(
   session: ProviderSession,
   program: Awaited<ReturnType<typeof startInBox>>,
   isGnu: boolean,
+  maxBytes = Infinity,
 ): ReadableStream<Uint8Array> {
   const reader = program.stdout.getReader();
+  const where = { provider: providerName, sandboxId: session.ref.id, operation: "snapshot" };
+  let bytes = 0;
+  const give = (error: SandboxError): never => {
+    program.kill().catch(() => undefined);
+    throw error;
+  };
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await reader.read();
+        const next = await unlessSilent(reader.read());
+        if (!next) {
+          const message = `tar has not given anything for ${silenceMs / 1000} s: something in the sandbox holds it up: try again`;
+          return give(new SandboxError("UNAVAILABLE", message, where));
+        }
+        const { done, value } = next;
+        bytes += value?.length ?? 0;
+        if (bytes > maxBytes) {
+          const message = `the archive of the sandbox is larger than ${maxBytes} bytes: remove files with large holes`;
+          return give(new SandboxError("TOO_LARGE", message, where));
+        }
         if (!done) return controller.enqueue(value);
         const { exitCode, words } = await program.ended;
         if (exitCode === 0 || (isGnu && exitCode === changedMeanwhile)) return controller.close();
         const message = `not all files could be packed (tar: ${exitCode}): ${words}: make them readable, and try again`;
-        const where = { provider: providerName, sandboxId: session.ref.id, operation: "snapshot" };
         throw new SandboxError("PERMISSION", message, where);
       },
       async cancel(reason) {

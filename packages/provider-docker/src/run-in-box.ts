@@ -2,6 +2,8 @@ import type { ProviderSession } from "@sandkit/core";
 
 /** Of what a program prints, where that is kept, in bytes: it may be anything. */
 const keptOutput = 1024 * 1024;
+/** How long a program may take whose output is kept, in milliseconds. */
+const withinMs = 60_000;
 /** Of what a program says on stderr, in characters. */
 const keptWords = 2_000;
 
@@ -58,13 +60,18 @@ export async function runInBox(
   options: RunInBoxOptions,
 ): Promise<BoxRun & { readonly output: Buffer }> {
   const program = await startInBox(session, command, options);
+  // What else runs there may stop it.
+  const timer = setTimeout(() => program.kill().catch(() => undefined), withinMs);
+  timer.unref();
   const chunks: Uint8Array[] = [];
   let room = keptOutput;
   for await (const chunk of program.stdout) {
     chunks.push(chunk.subarray(0, room));
     room -= Math.min(room, chunk.length);
   }
-  return { ...(await program.ended), output: Buffer.concat(chunks) };
+  const ended = await program.ended;
+  clearTimeout(timer);
+  return { ...ended, output: Buffer.concat(chunks) };
 }
 
 async function tailOf(stream: ReadableStream<Uint8Array>): Promise<string> {

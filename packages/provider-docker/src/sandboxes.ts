@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   type AttachOptions,
   type CreateOptions,
@@ -52,6 +53,8 @@ interface Words extends FirstWords {
 
 /** More at one time take longer together: starting a container is work for the engine's processors. */
 const createsAtOneTime = 8;
+/** Between two looks whether a sandbox is set up. */
+const lookAgainMs = 50;
 const defaultLeaseMs = 5 * 60_000;
 
 /** The sandboxes of one provider: those attached to this process, and the detached ones of the engine. */
@@ -222,8 +225,14 @@ export class Sandboxes {
   async #join(engine: EngineClient, found: FoundSandbox, signal?: AbortSignal): Promise<ProviderSession> {
     const box = this.#boxOf(engine, found);
     if (found.state === "paused") await freeze(engine, found.container, false, found.record.id);
-    const streams = await bridgeStreams(engine, found.container, found.record.id);
-    return new DockerSession(await openSession(box, streams, {}, signal), box);
+    for (;;) {
+      const streams = await bridgeStreams(engine, found.container, found.record.id);
+      const session = await openSession(box, streams, { joins: true }, signal);
+      if (!session.isBeingSetUp) return new DockerSession(session, box);
+      // Its maker ends it, if it leaves before it is done.
+      await session.leave();
+      await pause(lookAgainMs, undefined, { signal });
+    }
   }
 
   /** A detached sandbox that was found paused, and stays so until somebody resumes it. */

@@ -37,6 +37,10 @@ export interface FirstWords {
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly leaseMs?: number | undefined;
+  /** Others wait until it is said to be ready. */
+  readonly settingUp?: boolean | undefined;
+  /** It decides nothing: it joins what another has made. */
+  readonly joins?: boolean | undefined;
 }
 
 /**

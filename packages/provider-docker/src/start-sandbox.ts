@@ -44,10 +44,11 @@ export async function startSandbox(order: ContainerOrder, options: StartOptions)
     const standstill = new PauseState();
     const box = { engine, container, record, capabilities, origin: "created", first: image.first, standstill } as const;
     const open = image.first === "shell" ? openPlainSession : openSession;
-    const session = await open(box, streams, { ...words, env }, signal);
+    const session = await open(box, streams, { ...words, env, settingUp: record.detached }, signal);
     if (image.first === "python" && "code" in session) agents.learn(image.id, session);
     if (snapshot !== undefined) await restore(engine, container, session, snapshot, signal);
     await session.files.write(gitConfig.path, new Blob([gitConfig.content]).stream(), { mode: "truncate", signal });
+    if (record.detached && "ready" in session) await session.ready();
     return new DockerSession(session, box, fork);
   } catch (error) {
     streams?.destroy();

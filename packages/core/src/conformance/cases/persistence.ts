@@ -82,6 +82,7 @@ export const persistenceCases: readonly ConformanceCase[] = [
     async run({ sandbox }) {
       const own = await sandbox();
       await own.files.write("file", "common");
+      for (const count of [0, -1, 1.5, 1e9]) await rejects(own.fork(count), "INVALID", "fork");
       const forks = await own.fork(2);
       assert.equal(new Set([own, ...forks].map(({ ref }) => ref.id)).size, 3);
       try {
