@@ -29,7 +29,9 @@ const look = "find . ! -type s -printf '%p %y %m %n %s %b %T+ %l\\n' | tail -n +
 const socket = "import socket; socket.socket(socket.AF_UNIX).bind('/tmp/socket')";
 
 describeOnEngine("a snapshot of a container", () => {
-  it("keeps what a file system has, whatever the guest did to the tools for it, and so does a fork", async () => {
+  it("keeps what a file system has, whatever the guest did to the tools for it, and so does a fork", {
+    timeout: 120_000,
+  }, async () => {
     const one = await made(createSandbox(provider, { labels: { kind: "original" }, env: { KEPT: "yes" } }));
     (await one.exec(fill)).orThrow();
     (await one.exec(["python3", "-c", socket])).orThrow();
@@ -56,7 +58,7 @@ describeOnEngine("a snapshot of a container", () => {
     expect(await fork.info()).toMatchObject({ template: "python", labels: { kind: "original" }, origin: "created" });
   });
 
-  it("is refused where it does not fit: by id, image, workdir and space", async () => {
+  it("is refused where it does not fit: by id, image, workdir and space", { timeout: 120_000 }, async () => {
     const one = await made(createSandbox(provider, { image: testImages.bare }));
     await one.exec("head -c 30000000 /dev/urandom > large");
     const { id: snapshot } = await one.snapshot();
@@ -78,7 +80,9 @@ describeOnEngine("a snapshot of a container", () => {
 });
 
 describeOnEngine("unsafeRoot", () => {
-  it("starts programs as other users and ends them, and snapshots what was written on the root", async () => {
+  it("starts programs as other users and ends them, and snapshots what was written on the root", {
+    timeout: 120_000,
+  }, async () => {
     const root = docker({ images: testImages, pull: "never", unsafeRoot: true });
     const one = await made(createSandbox(root));
     const as = async (user: string, command = "id -u; id -g; echo $HOME") =>
