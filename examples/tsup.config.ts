@@ -3,6 +3,15 @@ import { base } from "../tsup.base.js";
 
 export default defineConfig({
   ...base,
-  entry: ["first-run.ts", "docker-first-run.ts", "docker-detached.ts", "git.ts", "git-clone.ts", "snapshots.ts", "tour.ts"],
+  entry: [
+    "first-run.ts",
+    "docker-first-run.ts",
+    "docker-detached.ts",
+    "docker-network.ts",
+    "git.ts",
+    "git-clone.ts",
+    "snapshots.ts",
+    "tour.ts",
+  ],
   dts: false,
 });

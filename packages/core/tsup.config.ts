@@ -5,7 +5,13 @@ import { base, copyZodLicense, withZod } from "../../tsup.base.js";
 export default defineConfig({
   ...base,
   ...withZod,
-  entry: ["src/index.ts", "src/zod.ts", "src/kernel/cell-report.ts", "src/conformance/index.ts"],
+  entry: [
+    "src/index.ts",
+    "src/zod.ts",
+    "src/network/index.ts",
+    "src/kernel/cell-report.ts",
+    "src/conformance/index.ts",
+  ],
   // Found beside the built module, as they are beside the source: the probe programs of the suite, and what runs in boxes.
   onSuccess: async () => {
     await copyZodLicense();

@@ -200,6 +200,7 @@ function tapped(stream: ReadableStream<Uint8Array>, onPiece: () => void): Readab
 function guardOptional(session: ProviderSession, guard: Guard): Partial<ProviderSession> {
   return {
     ...(session.process && { process: guard("process", session.process.bind(session)) }),
+    ...(session.onContact && { onContact: session.onContact.bind(session) }),
     ...(session.port && { port: guard("port", session.port.bind(session)) }),
     ...(session.snapshot && { snapshot: guard("snapshot", session.snapshot.bind(session)) }),
     ...(session.fork && { fork: guard("fork", session.fork.bind(session)) }),

@@ -1,5 +1,10 @@
 export { agentFeatures } from "./agent/agent-features.js";
-export { type AgentSession, type AgentSessionOptions, agentSession } from "./agent/agent-session.js";
+export {
+  type AgentSession,
+  type AgentSessionOptions,
+  agentSession,
+  type ServedNetwork,
+} from "./agent/agent-session.js";
 export type { Channel } from "./agent/channel.js";
 export { type ErrnoContext, fromErrno } from "./agent/errno.js";
 export {
@@ -8,6 +13,7 @@ export {
   agentCommand,
   attachedAgent,
   bridgeCommand,
+  proxyPreload,
 } from "./agent/guest-source.js";
 export { streamChannel } from "./agent/stream-channel.js";
 export {
@@ -59,6 +65,11 @@ export type { GitPushedRef } from "./git/push-report.js";
 export type { GitChange, GitFileStatus, GitStatus } from "./git/status.js";
 export { loadJavaScript, loadTypeScript, type PrepareCell } from "./kernel/javascript-source.js";
 export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
+export { AllowList } from "./network/allow-list.js";
+export type { Contact } from "./network/contact.js";
+export type { EgressPolicy } from "./network/egress-policy.js";
+export type { EgressProxyOptions } from "./network/egress-proxy.js";
+export { egressPolicyOf, type PackageIndexes } from "./network/package-indexes.js";
 export type {
   ApprovalRequest,
   CreateOptions,

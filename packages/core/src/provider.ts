@@ -8,7 +8,8 @@
  * Failures are `SandboxError`s with a code of the closed list. A command that ran is never a failure.
  */
 import type { Capabilities } from "./capabilities.js";
-import type { CreateOptions } from "./options.js";
+import type { Contact } from "./network/contact.js";
+import type { CreateOptions, NetworkPolicy } from "./options.js";
 
 /** Names a sandbox. Plain JSON: it can be stored, sent, and attached to by another program. */
 export interface SandboxRef {
@@ -116,7 +117,18 @@ export interface ProviderSession {
    */
   kernel?(options: KernelOptions): Promise<ProviderKernel>;
 
-  /** Makes a port reachable from outside. */
+  /**
+   * Has `listener` told of each contact of the sandbox with a host, once it is over, its decision included: of those
+   * that begin from now on and that this session serves. Present where `network.contacts` is declared.
+   */
+  onContact?(listener: (contact: Contact) => void): void;
+
+  /**
+   * Makes a port reachable from outside: from this machine alone, or from wherever the backend's address leads.
+   * @param options `waitMs`: how long something may take to listen there; 0, the default: it is not looked whether
+   * something does.
+   * @throws SandboxError `UNAVAILABLE` when nothing does in time
+   */
   port?(port: number, options?: { readonly waitMs?: number | undefined }): Promise<PortInfo>;
 
   /**
@@ -415,6 +427,8 @@ export interface SandboxInfo {
   readonly createdAt: Date;
   readonly expiresAt?: Date | undefined;
   readonly labels: Readonly<Record<string, string>>;
+  /** What it may reach, where that is known: named hosts, with the port where it is not one of the web's. */
+  readonly network?: Exclude<NetworkPolicy, "packages"> | undefined;
   /** Shells that run a command string: `["sh", "bash"]`. */
   readonly shells: readonly string[];
   /** Interpreters that can be started by name: `["python3"]`. */

@@ -69,6 +69,7 @@ export class Runtime {
       implicit: this.implicit,
       replica: this.#replica,
       idleMs: this.idleSeconds * 1000,
+      onContact: this.auditor && ((sandbox, contact) => this.auditor?.contact(principal, sandbox, contact)),
     });
     this.#sandboxes.set(principal.id, sandboxes);
     return sandboxes;

@@ -1,4 +1,5 @@
 import {
+  type Contact,
   type CreateOptions,
   createSandbox,
   type Sandbox,
@@ -52,6 +53,8 @@ export interface SandboxesOptions {
   readonly replica: string;
   /** Unused for this long a sandbox ends, in milliseconds; the default one only where the config says so. */
   readonly idleMs: number;
+  /** Told of what each sandbox contacts, by its backend's id. */
+  readonly onContact?: ((sandbox: string, contact: Contact) => void) | undefined;
 }
 
 /** A living sandbox, as lists show it. */
@@ -211,6 +214,7 @@ export class Sandboxes {
       const joined = await this.#shared.join(id, this.#closing.signal);
       if (joined === undefined) return undefined;
       const { sandbox, home } = joined;
+      this.#watch(sandbox);
       const held = new HeldSandbox({ handle, sandbox, origin, home, joined: true, idleMs: undefined });
       this.#held.set(handle, held);
       return held;
@@ -267,6 +271,7 @@ export class Sandboxes {
     const sandbox = await observer.makeSandbox(config.provider, options.template, async () =>
       createSandbox(await provider.get(), options),
     );
+    this.#watch(sandbox);
     await this.#keepToCap(sandbox);
     markInstalled(sandbox, packages);
     // Where others may use it, its idleness is the backend's to tell.
@@ -281,6 +286,13 @@ export class Sandboxes {
     });
     this.#held.set(held.handle, held);
     return held;
+  }
+
+  /** Where its backend reports contacts. */
+  #watch(sandbox: Sandbox): void {
+    const { onContact } = this.#options;
+    if (onContact === undefined || !sandbox.capabilities.features["network.contacts"]) return;
+    sandbox.onContact((contact) => onContact(sandbox.ref.id, contact));
   }
 
   async #makeRoom(): Promise<void> {

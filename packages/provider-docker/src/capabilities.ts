@@ -16,6 +16,8 @@ export function dockerCapabilities(
   runtime = options.runtime,
   first: FirstProgram = "python",
 ): Capabilities {
+  // Only an agent carries connections.
+  const proxied = first === "shell" ? false : "emulated";
   return capabilities({
     isolation: isolationOf(runtime),
     features: {
@@ -24,7 +26,11 @@ export function dockerCapabilities(
       "exec.user": first === "python" && options.unsafeRoot ? "native" : false,
       "files.watch": first === "python" ? "native" : false,
       "network.none": "native",
-      "network.full": options.unsafeBridge ? "native" : false,
+      "network.allowlist": proxied,
+      // With a bridge there is nobody between: nothing is seen of what is contacted.
+      "network.full": options.unsafeBridge ? "native" : proxied,
+      "network.contacts": options.unsafeBridge ? false : proxied,
+      ports: first === "shell" ? false : "native",
       "resources.memory": "native",
       "resources.cpu": "native",
       // Root writes to the image's own file system, which no engine caps everywhere.

@@ -10,6 +10,9 @@ export const gitConfig = {
     "[user]\n\tname = sandbox\n\temail = sandbox@localhost\n[safe]\n\tdirectory = *\n[init]\n\tdefaultBranch = main\n",
 };
 
+/** What older Node needs to go through a proxy. */
+export const preloadPath = `${home}/.config/sandkit/through-proxy.cjs`;
+
 const libraryThreads = [
   "OMP_NUM_THREADS",
   "OPENBLAS_NUM_THREADS",

@@ -1,3 +1,5 @@
+import type { EgressPolicy } from "@sandkit/core";
+
 /** What a container's labels tell of its sandbox. Labels cannot be changed afterwards, from inside or outside. */
 export interface SandboxRecord {
   readonly id: string;
@@ -11,6 +13,8 @@ export interface SandboxRecord {
   readonly detached: boolean;
   /** Lifetime that it was created with, in milliseconds. */
   readonly ttlMs?: number | undefined;
+  /** What its programs may be connected with; absent: nothing. */
+  readonly egress?: EgressPolicy | undefined;
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -35,6 +39,7 @@ export function labelsOf(record: SandboxRecord): Record<string, string> {
     ...(record.template !== undefined && { [`${prefix}template`]: record.template }),
     ...(record.options !== undefined && { [`${prefix}options`]: record.options }),
     ...(record.ttlMs !== undefined && { [`${prefix}ttl`]: String(record.ttlMs) }),
+    ...(record.egress && { [`${prefix}egress`]: JSON.stringify(record.egress) }),
     ...(record.detached && { [detachedKey]: "true" }),
     ...Object.fromEntries(Object.entries(record.labels).map(([key, value]) => [userPrefix + key, value])),
   };
@@ -57,8 +62,14 @@ export function recordOf(labels: Readonly<Record<string, string>>): SandboxRecor
     options: labels[`${prefix}options`],
     detached: labels[detachedKey] === "true",
     ttlMs: labels[`${prefix}ttl`] === undefined ? undefined : Number(labels[`${prefix}ttl`]),
+    egress: egressIn(labels[`${prefix}egress`]),
     labels: Object.fromEntries(own.map(([key, value]) => [key.slice(userPrefix.length), value])),
   };
+}
+
+/** As it was written here: nobody can change a label. */
+function egressIn(label: string | undefined): EgressPolicy | undefined {
+  return label === undefined ? undefined : JSON.parse(label);
 }
 
 /** A filter of the engine: containers with all these labels, in any state. */

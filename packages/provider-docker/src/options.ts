@@ -35,6 +35,10 @@ export const optionsSchema = z
       .max(2_147_483_647)
       .optional()
       .meta({ description: "How long a detached sandbox outlives its last client, in ms; default 300000" }),
+    packageHosts: z.array(z.string().min(1)).optional().meta({
+      description:
+        "Hosts or addresses of the indexes that packages come from, which may be private; default those of PyPI and npm",
+    }),
     unsafeRoot: z
       .boolean()
       .optional()
@@ -46,10 +50,10 @@ export const optionsSchema = z
     unsafeMounts: z.boolean().optional().meta({
       description: '"mountSources" may name what gives away the machine, such as /etc or a socket; default false',
     }),
-    unsafeBridge: z
-      .boolean()
-      .optional()
-      .meta({ description: "network: full joins the engine's bridge, which reaches this machine; default false" }),
+    unsafeBridge: z.boolean().optional().meta({
+      description:
+        "network: full joins the engine's bridge, which reaches this machine, in place of the proxy; default false",
+    }),
   })
   .superRefine(({ mountSources = [], unsafeMounts = false }, context) => {
     for (const source of mountSources) {

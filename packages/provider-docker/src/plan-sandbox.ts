@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
-import { type CreateOptions, parseOptions } from "@sandkit/core";
+import { type CreateOptions, type EgressPolicy, parseOptions } from "@sandkit/core";
 import type { MountSettings } from "dockerode";
+import { egressOf } from "./egress.js";
 import { providerName, refusal } from "./errors.js";
 import { mountSettings } from "./mounts.js";
 import { type DockerNative, type DockerOptions, nativeSchema } from "./options.js";
@@ -28,6 +29,10 @@ export interface SandboxPlan {
   readonly user: string;
   readonly runtime?: string | undefined;
   readonly network: "none" | "bridge";
+  /** What programs may be connected with through the agent. */
+  readonly egress?: EgressPolicy | undefined;
+  /** Ports are to be reached, which an agent alone can do. */
+  readonly hasPorts: boolean;
   /** Absent: two, or all that there are. */
   readonly cpus?: number | undefined;
   readonly pids: number;
@@ -51,6 +56,8 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     throw refusal("INVALID", `resources.cpus ${resources.cpus}: must be at least ${minCpus}`);
   }
   const user = native.user ?? anyUser();
+  const policy = create.network ?? "none";
+  const isRaw = policy === "full" && options.unsafeBridge === true;
   if (!options.unsafeRoot && /^0*:|:0*$/.test(user)) {
     throw refusal(
       "INVALID",
@@ -68,7 +75,9 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     workspace,
     user,
     runtime: native.runtime ?? options.runtime,
-    network: create.network === "full" && options.unsafeBridge ? "bridge" : "none",
+    network: isRaw ? "bridge" : "none",
+    egress: isRaw ? undefined : egressOf(policy, create.env ?? {}, options.packageHosts),
+    hasPorts: (create.ports?.length ?? 0) > 0,
     cpus: resources.cpus ?? options.cpus,
     pids,
     env: create.env ?? {},

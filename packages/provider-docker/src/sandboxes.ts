@@ -163,6 +163,7 @@ export class Sandboxes {
       options: words.options,
       detached,
       ttlMs: create.lifetime?.ttlMs,
+      egress: plan.egress,
       labels,
     };
     const first = await firstCommand(image, plan, detached, this.#agents.of(image.id));

@@ -8,6 +8,7 @@ import {
   type SandboxInfo,
   streamChannel,
 } from "@sandkit/core";
+import { egressPort, shownNetwork } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
 import { type Demultiplexed, demultiplex } from "./engine/demux.js";
 import { directories } from "./environment.js";
@@ -74,6 +75,7 @@ export async function openSession(
   };
   const remove = removalOf(box);
   try {
+    const network = await networkOf(box);
     const session = await agentSession(channel, {
       ref: { provider: providerName, id: box.record.id },
       capabilities: box.capabilities,
@@ -81,6 +83,7 @@ export async function openSession(
       directories,
       signal,
       ...words,
+      network,
       info: () => infoOf(box),
       explainLoss: () => explainLoss(box, outputs),
       destroy: remove,
@@ -93,6 +96,13 @@ export async function openSession(
   } catch (error) {
     throw withLastWords(error, outputs);
   }
+}
+
+/** Serves what the sandbox may reach; loaded where there is something. */
+async function networkOf({ record }: Box) {
+  if (!record.egress) return undefined;
+  const { BoxNetwork } = await import("@sandkit/core/network");
+  return new BoxNetwork(record.egress, egressPort);
 }
 
 /** Removes the container once, however many ask for it. */
@@ -109,10 +119,13 @@ export function removalOf({ engine, container, record }: Box): () => Promise<voi
 
 /** What the engine says of a box. */
 export async function infoOf(box: Box): Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">> {
-  const found = (await box.engine.inspect(box.container))?.State;
+  const inspected = await box.engine.inspect(box.container);
+  const found = inspected?.State;
   const { name, template, createdAt, labels } = box.record;
   const state = found?.Paused ? "paused" : found?.Running ? "running" : "gone";
-  return { state, origin: box.origin, name, template, createdAt, labels };
+  // What a bridge leads to is not known here.
+  const network = inspected?.HostConfig.NetworkMode === "none" ? shownNetwork(box.record.egress) : undefined;
+  return { state, origin: box.origin, name, template, createdAt, labels, network };
 }
 
 async function explainLoss({ engine, container }: Box, outputs: Demultiplexed): Promise<string | undefined> {

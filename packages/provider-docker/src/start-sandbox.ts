@@ -1,12 +1,13 @@
 import type { Duplex } from "node:stream";
-import type { Capabilities, ProviderSession } from "@sandkit/core";
+import { type Capabilities, type ProviderSession, proxyPreload } from "@sandkit/core";
 import { bridgeStreams } from "./agent-program.js";
 import { environmentOf } from "./archive-plan.js";
 import type { CompiledAgents } from "./compiled-agents.js";
 import { type ContainerOrder, createContainer } from "./create-container.js";
 import { DockerSession, type ForkSession } from "./docker-session.js";
+import { egressEnvironment } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
-import { gitConfig, toolEnvironment } from "./environment.js";
+import { gitConfig, preloadPath, toolEnvironment } from "./environment.js";
 import { onEngine } from "./errors.js";
 import { PauseState } from "./pause-state.js";
 import { openPlainSession } from "./plain/plain-session.js";
@@ -40,14 +41,19 @@ export async function startSandbox(order: ContainerOrder, options: StartOptions)
       ? await startDetached(engine, container, record.id)
       : await startAttached(order, container);
     signal?.throwIfAborted();
-    const env = { ...toolEnvironment(image.env, cpus), ...plan.env };
+    const env = {
+      ...toolEnvironment(image.env, cpus),
+      ...(plan.egress && egressEnvironment(preloadPath)),
+      ...plan.env,
+    };
     const standstill = new PauseState();
     const box = { engine, container, record, capabilities, origin: "created", first: image.first, standstill } as const;
     const open = image.first === "shell" ? openPlainSession : openSession;
     const session = await open(box, streams, { ...words, env, settingUp: record.detached }, signal);
     if (image.first === "python" && "code" in session) agents.learn(image.id, session);
     if (snapshot !== undefined) await restore(engine, container, session, snapshot, signal);
-    await session.files.write(gitConfig.path, new Blob([gitConfig.content]).stream(), { mode: "truncate", signal });
+    if (plan.egress) await writeText(session, preloadPath, await proxyPreload(), signal);
+    await writeText(session, gitConfig.path, gitConfig.content, signal);
     if (record.detached && "ready" in session) await session.ready();
     return new DockerSession(session, box, fork);
   } catch (error) {
@@ -68,6 +74,10 @@ async function restore(
   const inspected = await engine.inspect(container);
   const env = inspected ? environmentOf(inspected) : {};
   await unpackParts(session, partsOf(snapshot), { env, signal });
+}
+
+function writeText({ files }: ProviderSession, path: string, text: string, signal: AbortSignal | undefined) {
+  return files.write(path, new Blob([text]).stream(), { mode: "truncate", signal });
 }
 
 /** The first program's stdin is the channel: it ends with this process, and the container with it. */

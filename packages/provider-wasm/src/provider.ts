@@ -1,4 +1,5 @@
 import {
+  AllowList,
   type CheckResult,
   type CreateOptions,
   defineProvider,
@@ -13,7 +14,6 @@ import type { SandboxChild } from "./child-process.js";
 import { Children } from "./children.js";
 import { providerName, refusal } from "./errors.js";
 import { describeRefused, describeWall, findHardening, hardeningFix } from "./hardening/hardening.js";
-import { AllowList } from "./network/allow-list.js";
 import { permissionFlag } from "./node-flags.js";
 import { optionsSchema, type WasmOptions } from "./options.js";
 import { codeCacheDirectory } from "./own-directory.js";

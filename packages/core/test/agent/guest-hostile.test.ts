@@ -8,7 +8,14 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { encodeFrame } from "../../src/agent/frames.js";
 import { type AgentRuntime, agentCommand } from "../../src/agent/guest-source.js";
-import { frameType, lane, maxRequestBytes, maxStreams, windowBytes } from "../../src/agent/protocol.js";
+import {
+  firstAgentStream,
+  frameType,
+  lane,
+  maxRequestBytes,
+  maxStreams,
+  windowBytes,
+} from "../../src/agent/protocol.js";
 import { type GuestStream, plainSpawn, python, type StartedAgent, startAgent, stopAgent } from "./guest-client.js";
 
 const agents: StartedAgent[] = [];
@@ -66,6 +73,9 @@ const breaks: Readonly<Record<string, Break>> = {
   "credit for what was not sent": (_, cat) => cat.grant(lane.out, 1),
   "credit of no amount": ({ client }, cat) => client.frame(frameType.credit, cat.id, lane.out, nothing),
   "credit on the wrong lane": ({ client }, cat) => client.frame(frameType.credit, cat.id, lane.in, u32(1)),
+  "a close of what was not opened": ({ client }) => client.frame(frameType.close, firstAgentStream, 0, nothing),
+  "a request among the numbers of the agent": ({ client }) =>
+    client.frame(frameType.request, firstAgentStream, 0, request({ op: "info" })),
   "taking back the input of a program": (_, cat) => cat.cancel(lane.in),
 };
 

@@ -1,10 +1,19 @@
 import { randomBytes, randomInt } from "node:crypto";
-import { PassThrough } from "node:stream";
+import { type Duplex, PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { encodeFrame, FrameDecoder, ProtocolError } from "../../src/agent/frames.js";
-import { agentPreamble, type Framing, frameType, lane, windowBytes } from "../../src/agent/protocol.js";
-import { agentSession, capabilities, SandboxError, streamChannel } from "../../src/index.js";
+import {
+  agentPreamble,
+  type Framing,
+  firstAgentStream,
+  frameType,
+  lane,
+  maxConnections,
+  windowBytes,
+} from "../../src/agent/protocol.js";
+import { agentSession, capabilities, SandboxError, type ServedNetwork, streamChannel } from "../../src/index.js";
 
+const nothing = new Uint8Array();
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 
 /** The other end of a channel, in hostile hands: hears frames, says what it likes. */
@@ -38,7 +47,7 @@ class Impostor {
     this.say(frameType.response, 1, 0, json({ ok: info }));
   }
 
-  session(startTimeoutMs = 5_000) {
+  session(startTimeoutMs = 5_000, network?: ServedNetwork) {
     const channel = streamChannel({
       readable: this.toHost,
       writable: this.fromHost.resume(),
@@ -52,6 +61,7 @@ class Impostor {
       framing: this.#framing,
       workdir: "/work",
       startTimeoutMs,
+      network,
       info: async () => ({ state: "running", origin: "created", createdAt: new Date(), labels: {} }),
       destroy: async () => undefined,
     });
@@ -143,7 +153,24 @@ const lies: Readonly<Record<string, (agent: Impostor) => void>> = {
   "more output than it was granted": (agent) => {
     for (let sent = 0; sent <= windowBytes; sent += 65_536) agent.say(frameType.data, 2, lane.out, randomBytes(65_536));
   },
+  "a connection that nobody asked for": (agent) => agent.say(frameType.open, firstAgentStream, 0, nothing),
   "its own end": (agent) => agent.toHost.end(),
+};
+
+/** After one connection that is fine. */
+const badConnections: Readonly<Record<string, (agent: Impostor) => void>> = {
+  "a connection whose number was used": (agent) => agent.say(frameType.open, firstAgentStream, 0, nothing),
+  "a connection among the host's numbers": (agent) => agent.say(frameType.open, 77, 0, nothing),
+  "more connections than there may be": (agent) => {
+    for (let more = 1; more <= maxConnections; more++) agent.say(frameType.open, firstAgentStream + more, 0, nothing);
+  },
+  "bytes that a connection was not granted": (agent) => {
+    for (let sent = 0; sent <= windowBytes; sent += 65_536)
+      agent.say(frameType.data, firstAgentStream, lane.out, randomBytes(65_536));
+  },
+  "bytes of a connection that was never opened": (agent) =>
+    agent.say(frameType.data, firstAgentStream + 1, lane.out, Buffer.from("x")),
+  "a credit on the way in": (agent) => agent.say(frameType.credit, firstAgentStream, lane.out, new Uint8Array(4)),
 };
 
 describe("an agent that is not to be believed", () => {
@@ -162,6 +189,19 @@ describe("an agent that is not to be believed", () => {
       expect((await session.info()).state).toBe("gone");
     });
   }
+
+  it.each(Object.entries(badConnections))("is given up for %s", async (_, lie) => {
+    const agent = new Impostor();
+    const accepted: Duplex[] = [];
+    agent.greet();
+    const session = await agent.session(5_000, { port: 3128, accept: (connection) => accepted.push(connection) });
+    agent.say(frameType.open, firstAgentStream, 0, nothing);
+    lie(agent);
+    await session.closed;
+    expect(agent.closed).toBe(true);
+    expect(accepted.length).toBeLessThanOrEqual(maxConnections);
+    await expect.poll(() => accepted.every(({ destroyed }) => destroyed)).toBe(true);
+  });
 
   it("loses a stream whose bytes are not all there", async () => {
     const { agent, process } = await withProcess();

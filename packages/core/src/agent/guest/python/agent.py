@@ -19,6 +19,7 @@ import _socket as socket
 
 from .client import Client
 from .crew import Crew, OomScore
+from .gateway import Gateway
 from .files import make_directories, shown
 from .loop import Loop
 from .memory import MemoryKills
@@ -44,6 +45,7 @@ class Agent:
         self.loop = Loop()
         self.crew = Crew(self.loop, oom_score)
         self.memory = MemoryKills()
+        self.gateway = Gateway(self.loop, self.crew)
         # Until a program of the box has run.
         self.compiled = compiled
         self.env = dict(os.environb)
@@ -69,6 +71,9 @@ class Agent:
             raise Failure(errno.EPROTONOSUPPORT, "this agent speaks version %d" % VERSION)
         if not self.greeted and request.get("joins") is not True:
             self.settle_in(request, client)
+        network = field(request, "network", dict, optional=True)
+        if network is not None:
+            self.gateway.serve(client, number_field({"op": "hello", **network}, "port", 1, 0xFFFF))
         return {
             "version": VERSION,
             "runtime": "python %d.%d.%d" % sys.version_info[:3],
@@ -184,6 +189,7 @@ class Agent:
             return
         self.clients.remove(client)
         client.close()
+        self.gateway.left(client)
         self.last_left = time.monotonic()
         if self.listener is None:
             self.ending = self.ending or "eof"

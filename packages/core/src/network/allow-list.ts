@@ -1,7 +1,11 @@
 import { isIP } from "node:net";
+import { bare, isLocalName, isWebPort, type Target } from "./target.js";
 
-/** Where the addresses of a permitted host must lie. */
-export type Reach = "public" | "loopback" | "itself";
+/**
+ * Where the addresses of a permitted host must lie: in the public internet, on this machine, there or in a network of
+ * one's own; or it is an address, and permitted as it stands.
+ */
+export type AddressScope = "public" | "loopback" | "anywhere" | "itself";
 
 interface Rule {
   readonly host: string;
@@ -10,7 +14,6 @@ interface Rule {
   readonly matches: "host" | "subdomains" | "names";
 }
 
-const webPorts = [80, 443];
 const entryPattern = /^(?<host>\[[0-9a-f:.]+\]|[^\s:/?#@[\]\\%]+)(?::(?<port>\d{1,5}))?$/i;
 
 /**
@@ -25,10 +28,8 @@ export class AllowList {
     this.#rules = entries.map(ruleOf);
   }
 
-  /** Where the host of this address may lie; undefined when it may not be asked at all. */
-  reachOf(url: URL): Reach | undefined {
-    const host = bare(url.hostname);
-    const port = portOf(url);
+  /** Where a host may lie; undefined when it may not be asked at all. */
+  scopeOf({ host, port }: Target): Exclude<AddressScope, "anywhere"> | undefined {
     const found = this.#rules.filter((rule) => hasPort(rule, port) && hasHost(rule, host));
     if (found.length === 0) return undefined;
     if (isIP(host) !== 0) return "itself";
@@ -37,32 +38,14 @@ export class AllowList {
   }
 }
 
-/** The host as an entry of the list would name it. */
-export function entryFor(url: URL): string {
-  return webPorts.includes(portOf(url)) ? url.hostname : `${url.hostname}:${portOf(url)}`;
-}
-
-/** A host name without the brackets of IPv6. */
-export function bare(hostname: string): string {
-  return hostname.replace(/^\[(.*)\]$/, "$1");
-}
-
-function portOf({ port, protocol }: URL): number {
-  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
-}
-
 function hasPort({ port }: Rule, asked: number): boolean {
-  return port === undefined ? webPorts.includes(asked) : port === asked;
+  return port === undefined ? isWebPort(asked) : port === asked;
 }
 
 function hasHost({ host, matches }: Rule, asked: string): boolean {
   if (matches === "host") return asked === host;
   if (isIP(asked) !== 0) return false;
   return matches === "names" || asked.endsWith(`.${host}`);
-}
-
-function isLocalName(host: string): boolean {
-  return host === "localhost" || host.endsWith(".localhost");
 }
 
 function ruleOf(entry: string): Rule {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { AllowList } from "../../src/network/allow-list.js";
+import { targetOf } from "../../src/network/target.js";
 
-const reach = (entries: readonly string[], url: string) => new AllowList(entries).reachOf(new URL(url));
+const scope = (entries: readonly string[], url: string) => new AllowList(entries).scopeOf(targetOf(new URL(url)));
 
 describe("an allow-list", () => {
-  const cases: readonly [entries: readonly string[], url: string, reach: string | undefined][] = [
+  const cases: readonly [entries: readonly string[], url: string, scope: string | undefined][] = [
     [["example.com"], "https://example.com/x", "public"],
     [["example.com"], "http://EXAMPLE.com:80/", "public"],
     [["Example.COM"], "https://example.com/", "public"],
@@ -37,7 +38,7 @@ describe("an allow-list", () => {
   ];
   for (const [entries, url, expected] of cases) {
     it(`${JSON.stringify(entries)} ${expected === undefined ? "does not permit" : "permits"} ${url}`, () => {
-      expect(reach(entries, url)).toBe(expected);
+      expect(scope(entries, url)).toBe(expected);
     });
   }
 

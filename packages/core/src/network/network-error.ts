@@ -1,6 +1,23 @@
-import type { NetworkErrno, NetworkFailure } from "./messages.js";
+/** Why something failed, by an errno name and in words for whoever wrote the guest's code. */
+export interface NetworkFailure {
+  readonly code: NetworkErrno;
+  readonly message: string;
+}
 
-/** A request that is not made, or has failed, with what its guest is told. */
+/** `EACCES`: the policy. `EINVAL`: no request that can be made. `EPROTO`: TLS, or no HTTP. `EFBIG`: too large. */
+export type NetworkErrno =
+  | "EACCES"
+  | "EINVAL"
+  | "ENOTFOUND"
+  | "ECONNREFUSED"
+  | "ECONNRESET"
+  | "EHOSTUNREACH"
+  | "ETIMEDOUT"
+  | "EPROTO"
+  | "EFBIG"
+  | "EBUSY";
+
+/** What is not done, or has failed, with what its guest is told. */
 export class NetworkError extends Error {
   override readonly name = "NetworkError";
   readonly code: NetworkErrno;
@@ -23,6 +40,9 @@ const codes: Readonly<Record<string, NetworkErrno>> = {
   EHOSTUNREACH: "EHOSTUNREACH",
   ENETUNREACH: "EHOSTUNREACH",
   EADDRNOTAVAIL: "EHOSTUNREACH",
+  // By a firewall of this machine.
+  EACCES: "EHOSTUNREACH",
+  EPERM: "EHOSTUNREACH",
   ETIMEDOUT: "ETIMEDOUT",
 };
 /** By code; what Node says besides can name addresses, which are not for the guest. */
@@ -33,6 +53,17 @@ const words: Readonly<Partial<Record<NetworkErrno, string>>> = {
   EHOSTUNREACH: "the host cannot be reached",
   ETIMEDOUT: "the connection timed out",
 };
+
+/** The refusal of a host that is on no list, with the entry that would permit it. */
+export function notListed(entry: string): NetworkError {
+  const next = `create it with network: { allow: [${JSON.stringify(entry)}] }`;
+  return new NetworkError("EACCES", `${entry} is not in this sandbox's allow-list: ${next}`);
+}
+
+/** Whether it was the proxy that would not, rather than a host or a network that could not. */
+export function refuses({ code }: NetworkFailure): boolean {
+  return code === "EACCES" || code === "EFBIG" || code === "EINVAL";
+}
 
 /** What a guest is told of a failure with this host. */
 export function failureOf(error: unknown, host: string): NetworkFailure {
