@@ -22,7 +22,7 @@ class SpreadSuites extends BaseSequencer {
  */
 const onlyWithAll = [
   "packages/core/test/remote/conformance.test.ts",
-  "packages/provider-local/test/{agent-node,agent-python,mutants}.test.ts",
+  "packages/provider-local/test/{agent-node,agent-python,conformance,mutants}.test.ts",
   "packages/provider-{e2b,daytona}/test/conformance.test.ts",
   "packages/provider-wasm/test/mutants.test.ts",
 ];

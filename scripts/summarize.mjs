@@ -27,6 +27,8 @@ const failures = [
 if (tests !== 0 && numFailedTests === 0) failures.push(`tests: exit code ${tests}, with no test that failed`);
 for (const retried of testResults.flatMap(retriesIn)) process.stdout.write(`\nTRIED AGAIN ${retried}\n`);
 for (const failure of failures) process.stdout.write(`\nFAILED ${failure}\n`);
+// Once more without what each said, so that the end of a long log has all their names.
+for (const failure of failures) process.stdout.write(`\nfailed: ${failure.split("\n", 1)[0]}\n`);
 
 const failed = failuresOf(numFailedTests, tests) + failuresOf(failedStages, stages) + failedOthers;
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { approvalPolicy } from "./approval/policy.js";
 import { auditSettings } from "./audit/audit-settings.js";
 import { httpSettings } from "./http/http-settings.js";

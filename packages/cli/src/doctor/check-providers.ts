@@ -1,4 +1,4 @@
-import { type LoadedConfig, providerNames } from "@sandkit/mcp-server";
+import { type LoadedConfig, providerNames } from "@sandkit/mcp-server/choose";
 import { configOf, mistyped } from "../choose-provider.js";
 import type { Invocation } from "../command.js";
 import { paintFor } from "../terminal.js";

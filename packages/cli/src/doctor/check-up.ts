@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CheckResult } from "@sandkit/core";
-import { type LoadedConfig, ProviderSource } from "@sandkit/mcp-server";
+import { type LoadedConfig, ProviderSource } from "@sandkit/mcp-server/choose";
 
 /** A backend that has said nothing for this long is not usable, in milliseconds. */
 const patienceMs = 20_000;

@@ -47,10 +47,15 @@ export function askHost(
     else connected();
   });
   const answer = new Promise<HostAnswer>((resolve, reject) => {
-    request.once("response", (response) => resolve({ response }));
-    request.once("upgrade", (response, stream, said) => resolve({ response, socket: { stream, said } }));
+    const closed = () => reject(new NetworkError("ECONNRESET", `${host}: the connection was closed`));
+    request.once("close", closed);
+    const answered = (found: HostAnswer) => {
+      request.off("close", closed);
+      resolve(found);
+    };
+    request.once("response", (response) => answered({ response }));
+    request.once("upgrade", (response, stream, said) => answered({ response, socket: { stream, said } }));
     request.on("error", reject);
-    request.once("close", () => reject(new NetworkError("ECONNRESET", `${host}: the connection was closed`)));
   });
   answer.catch(() => undefined);
   return { request, answer };

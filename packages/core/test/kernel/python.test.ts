@@ -84,6 +84,15 @@ for (const { name, env, there } of drivers) {
       expect(await kernel.run("x")).toMatchObject({ value: 6 });
     });
 
+    it("leaves nothing of an awaited task that an interrupt hit before it began", async () => {
+      await kernel.run(
+        "import asyncio, signal\nloop = asyncio.get_event_loop()\nmake = loop.create_task\ndef odd(coroutine, **rest):\n    task = make(coroutine, **rest)\n    loop.create_task = make\n    signal.raise_signal(signal.SIGINT)\n    return task\nloop.create_task = odd",
+      );
+      const cell = await kernel.run("async def spin():\n    while True: pass\nawait spin()");
+      expect(cell.error?.name).toBe("KeyboardInterrupt");
+      expect(await kernel.run("x")).toMatchObject({ value: 6 });
+    });
+
     it("is not hit by an interrupt that comes between cells", async () => {
       for (let turn = 0; turn < 20; turn++) {
         const cell = kernel.run(`${turn}`);

@@ -13,6 +13,8 @@ export const remoteCapabilities = capabilities({
   isolation: "none",
   features: {
     ...agentFeatures,
+    // The vendor's to give.
+    ports: false,
     "network.full": "native",
     "lifetime.ttl": "native",
     "lifetime.idle": "native",

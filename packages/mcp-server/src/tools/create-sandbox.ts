@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { defineTool, packageNames } from "./tool.js";
 
 export const createSandbox = defineTool({

@@ -84,6 +84,7 @@ class Kernel:
             self._interrupts.stop()
             result["exitCode"] = 1
             result["error"] = describe(error)
+        self.loop.settle()
         if self._forked:
             _end_fork(result)
         self._end(number, result, value)

@@ -4,6 +4,9 @@ import sys
 
 from .imports import from_library
 
+# Of a task that does not take its end for an answer; each but the first follows another interrupt.
+_most_cancellations = 5
+
 
 class Loop:
     """An asyncio loop, made when the first cell needs it: its import takes longer than the start of the kernel."""
@@ -11,6 +14,8 @@ class Loop:
     def __init__(self, interrupts):
         self._interrupts = interrupts
         self._loop = None
+        # What the cell waits for.
+        self._task = None
 
     def prepare(self, code):
         """Makes the loop the current one for a cell that may ask for it; `asyncio.run` leaves none behind."""
@@ -21,7 +26,6 @@ class Loop:
         """Runs a coroutine to its end; an interrupt while it waits is raised where it waits."""
         asyncio, loop = self._asyncio(), self._get()
         asyncio.set_event_loop(loop)
-        task = loop.create_task(coroutine)
         interrupted = False
 
         def redirect(frame):
@@ -32,7 +36,10 @@ class Loop:
             loop.call_soon_threadsafe(task.cancel)
             return True
 
-        self._interrupts.redirect = redirect
+        # No interrupt may come between the task and the knowledge of it.
+        with self._interrupts.held():
+            task = self._task = loop.create_task(coroutine)
+            self._interrupts.redirect = redirect
         try:
             return loop.run_until_complete(task)
         except asyncio.CancelledError as error:
@@ -41,8 +48,20 @@ class Loop:
             raise
         finally:
             self._interrupts.redirect = None
-            if not task.done():
-                _abandon(loop, task)
+
+    def settle(self):
+        """Ends what an interrupt has left of the cell's own task: between cells it would go on, with nothing to stop it."""
+        self._interrupts.redirect = None
+        task, self._task = self._task, None
+        for _ in range(_most_cancellations):
+            if task is None or task.done() or self._loop.is_closed():
+                return
+            task.cancel()
+            try:
+                self._interrupts.during(self._loop.run_until_complete, task)
+            except BaseException:
+                # The interrupt is what the cell reports; this is the same task coming to its end.
+                pass
 
     def idle(self, source):
         """Runs what cells have left in the loop until there is something to read from `source`."""
@@ -57,7 +76,7 @@ class Loop:
 
     def forget(self):
         """In a fork: the loop belongs to the other process."""
-        self._loop = None
+        self._loop = self._task = None
 
     def _asyncio(self):
         return sys.modules.get("asyncio") or from_library("asyncio")
@@ -77,12 +96,3 @@ def _only_waits(frame):
         frame = frame.f_back
     return True
 
-
-def _abandon(loop, task):
-    """Ends a task whose run an interrupt has cut short."""
-    task.cancel()
-    try:
-        loop.run_until_complete(task)
-    except BaseException:
-        # The interrupt is what the cell reports; this is the same task coming to its end.
-        pass
