@@ -29,7 +29,7 @@ const userPrefix = `${prefix}label.`;
 /** On every container that Sandkit makes, those that only look at an image included. */
 export const ownerKey = `${prefix}owner`;
 export const createdKey = `${prefix}created`;
-export const idKey = `${prefix}id`;
+const idKey = `${prefix}id`;
 export const nameKey = `${prefix}name`;
 export const detachedKey = `${prefix}detached`;
 /** On those that were started before anybody asked for a sandbox. */
