@@ -8,6 +8,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Decision } from "./approval/approvals.js";
+import { OutputMessages } from "./output-messages.js";
 import type { Principal } from "./principal.js";
 import { Progress } from "./progress.js";
 import { errorResult } from "./result/error-result.js";
@@ -54,8 +55,9 @@ export async function callTool(runtime: Runtime, asked: Asked): Promise<CallTool
   }
   const protocolVersion = versionOf(server, context);
   using progress = new Progress(context);
+  using output = new OutputMessages(server, context);
   const notices: string[] = [];
-  const call = toolCall(runtime, { asked, surface, protocolVersion, progress, notices });
+  const call = toolCall(runtime, { asked, surface, protocolVersion, progress, output, notices });
   const prepared = await prepare(runtime, { asked, tool, call, protocolVersion });
   if ("ask" in prepared) return prepared.ask;
   const observed = (begin: () => Promise<void>) =>
@@ -75,10 +77,12 @@ interface Parts {
   readonly surface: Surface;
   readonly protocolVersion: string | undefined;
   readonly progress: Progress;
+  readonly output: OutputMessages;
   readonly notices: string[];
 }
 
-function toolCall(runtime: Runtime, { asked, surface, protocolVersion, progress, notices }: Parts): ToolCall {
+function toolCall(runtime: Runtime, parts: Parts): ToolCall {
+  const { asked, surface, protocolVersion, progress, output, notices } = parts;
   const { principal } = asked;
   const { signal } = asked.context.mcpReq;
   return {
@@ -86,6 +90,7 @@ function toolCall(runtime: Runtime, { asked, surface, protocolVersion, progress,
     sandboxes: runtime.sandboxesOf(principal),
     runs: runtime.runsOf(principal),
     progress,
+    output,
     changes: runtime.changesOf(principal),
     signal,
     making: { signal, onProgress: progress.say, onNotice: (notice: string) => void notices.push(notice) },

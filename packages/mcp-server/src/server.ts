@@ -1,5 +1,6 @@
 import { Server } from "@modelcontextprotocol/server";
 import { callTool, toolContext } from "./call-tool.js";
+import { serveLogging } from "./output-messages.js";
 import type { Principal } from "./principal.js";
 import { serveResources } from "./resources/serve-resources.js";
 import type { Runtime } from "./runtime.js";
@@ -12,7 +13,7 @@ const instructions =
 /** What the server says of itself. */
 const identity = { name: "sandkit", title: "Sandkit", version };
 const options = {
-  capabilities: { tools: {}, resources: { subscribe: true }, completions: {} },
+  capabilities: { tools: {}, resources: { subscribe: true }, completions: {}, logging: {} },
   instructions,
   cacheHints: { "tools/list": { ttlMs: 3_600_000, cacheScope: "public" } },
 } as const;
@@ -30,6 +31,7 @@ export function createServer(runtime: Runtime, principal: Principal, server = ne
   server.setRequestHandler("tools/call", async (request, context) => {
     return await callTool(runtime, { principal, server, context, params: request.params });
   });
+  serveLogging(server);
   serveResources(server, runtime, principal);
   return server;
 }
