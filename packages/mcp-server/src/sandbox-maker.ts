@@ -43,6 +43,11 @@ export class SandboxMaker {
     return this.#closing.signal;
   }
 
+  /** True while one is being made. */
+  get isBusy(): boolean {
+    return this.#creating.size > 0;
+  }
+
   /** @throws SandboxError `QUOTA` at the cap */
   async make(origin: HeldSandbox["origin"], making: Making): Promise<HeldSandbox> {
     // Up to its first await it runs at once: what it counts and what is counted next cannot overlap.

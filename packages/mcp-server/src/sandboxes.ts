@@ -89,6 +89,15 @@ export class Sandboxes {
     return this.#shelf.size;
   }
 
+  /**
+   * True when nothing lives here or is being made. What is shared and was not used for so long that its backend has
+   * ended it counts as gone.
+   */
+  get isUnused(): boolean {
+    const isGone = (held: HeldSandbox) => this.#shared.isOn && held.unusedMs > this.#options.idleMs;
+    return !this.#maker.isBusy && this.#shelf.all().every(isGone);
+  }
+
   /** Those that are held here. To look at one so is no use of it. */
   held(): readonly HeldSandbox[] {
     return this.#shelf.all();

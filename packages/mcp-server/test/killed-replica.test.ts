@@ -91,7 +91,8 @@ it.skipIf(!hasEngine)(
       expect(variables).toMatch(/^UNAVAILABLE: .* belong to the server "doomed", .*work with exec and files here/);
       expect(await second.say("process", { process: held })).toMatch(/^UNAVAILABLE: .* belongs to the server "doomed"/);
       // Its program goes on, and keeps the sandbox from being idle: who works in it may end it.
-      const end = "for p in /proc/[0-9]*; do grep -aqs 'sleep.600[.]5' $p/cmdline && kill -9 $(basename $p); done; true";
+      const end =
+        "for p in /proc/[0-9]*; do grep -aqs 'sleep.600[.]5' $p/cmdline && kill -9 $(basename $p); done; true";
       expect(await second.say("exec", { command: end, sandbox_id })).toMatch(/^Exited with code 0/);
 
       // Unused it ends by itself, whoever is connected to it; a list is no use.

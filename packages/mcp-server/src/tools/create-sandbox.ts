@@ -7,7 +7,11 @@ export const createSandbox = defineTool({
     `Make another sandbox, apart from the others; pass its sandbox_id to the tools. It ends after ${idleSeconds} s without use.`,
   input: (context) =>
     z.strictObject({
-      template: z.string().min(1).optional(),
+      template: z
+        .string()
+        .min(1)
+        .meta({ description: `Starting image, default ${context.config.defaults.template ?? "python"}` })
+        .optional(),
       ...packageNames(context, "Python packages to have from the beginning"),
     }),
   annotations: ({ openWorld, fetchesPackages }) => ({
