@@ -1,4 +1,4 @@
-import { SandboxError } from "@sandkit/core";
+import { type Capabilities, SandboxError } from "@sandkit/core";
 import { Approvals } from "./approval/approvals.js";
 import { AuditLog } from "./audit/audit-log.js";
 import { Auditor } from "./audit/auditor.js";
@@ -101,14 +101,22 @@ export class Runtime {
   /** Loads the provider's package but asks nothing of its backend. */
   async surface(): Promise<Surface> {
     try {
-      const { capabilities } = await this.#provider.get();
-      this.#surface ??= surfaceOf(this.config, capabilities);
+      const { name, capabilities } = await this.#provider.get();
+      this.#surface ??= this.#firstSurface(name, capabilities);
       return this.#surface;
     } catch (error) {
       // The tools are listed all the same: the first call tells the model what is wrong and how to fix it.
       this.#reportOnce(error);
       return surfaceOf(this.config, undefined);
     }
+  }
+
+  #firstSurface(provider: string, capabilities: Capabilities): Surface {
+    const surface = surfaceOf(this.config, capabilities);
+    const missing = this.config.tools.filter((tool) => !surface.optional.includes(tool));
+    if (missing.length > 0)
+      report(`provider "${provider}" cannot do what these tools of the config need: ${missing.join(", ")}`);
+    return surface;
   }
 
   #reportOnce(error: unknown): void {

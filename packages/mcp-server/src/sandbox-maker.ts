@@ -1,10 +1,13 @@
 import { type CreateOptions, createSandbox, type Sandbox, SandboxError } from "@sandkit/core";
 import { HeldSandbox } from "./held-sandbox.js";
-import { sealHandle } from "./principal.js";
+import { openHandle, sealHandle } from "./principal.js";
 import { markInstalled } from "./runs/install-missing.js";
 import type { SandboxShelf } from "./sandbox-shelf.js";
 import type { Listed, SandboxesOptions } from "./sandboxes.js";
 import type { SharedSandboxes } from "./shared-sandboxes.js";
+
+/** Tells the handle of a snapshot from that of a sandbox. */
+export const snapshotMark = "snapshot-";
 
 /** How a sandbox is made for one call. */
 export interface Making {
@@ -13,7 +16,7 @@ export interface Making {
   readonly packages?: readonly string[] | undefined;
   /** True for what needs an interpreter that keeps its variables. */
   readonly interpreter?: boolean | undefined;
-  /** Id of a snapshot to start from. */
+  /** Handle of a snapshot to start from. */
   readonly snapshot?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((message: string) => void) | undefined;
@@ -97,10 +100,19 @@ export class SandboxMaker {
       ...(packages.length === 0 ? {} : { packages }),
       ...this.#options.shared.createOptions(),
       ...(template === undefined ? {} : { template }),
-      ...(snapshot === undefined ? {} : { snapshot }),
+      ...(snapshot === undefined ? {} : { snapshot: this.#openSnapshot(snapshot) }),
       signal: AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]),
       onProgress,
     };
+  }
+
+  #openSnapshot(handle: string): string {
+    const id = openHandle(this.#options.principal, handle);
+    if (id?.startsWith(snapshotMark)) return id.slice(snapshotMark.length);
+    throw new SandboxError(
+      "NOT_FOUND",
+      `there is no snapshot ${JSON.stringify(handle.slice(0, 100))}: copy the id from the result of the tool snapshot`,
+    );
   }
 
   async #makeRoom(): Promise<void> {

@@ -7,7 +7,7 @@ import type { Observer } from "./observability/observer.js";
 import { type Principal, sealHandle } from "./principal.js";
 import type { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
-import { type Making, SandboxMaker } from "./sandbox-maker.js";
+import { type Making, SandboxMaker, snapshotMark } from "./sandbox-maker.js";
 import { SandboxShelf } from "./sandbox-shelf.js";
 import { SharedSandboxes } from "./shared-sandboxes.js";
 
@@ -106,6 +106,11 @@ export class Sandboxes {
   /** A sandbox of its own, to be named by its handle in later calls. */
   async create(making: Making): Promise<HeldSandbox> {
     return await this.#maker.make("named", making);
+  }
+
+  /** What the model calls a snapshot that was made of one of them: to anybody else it is unknown. */
+  sealSnapshot(id: string): string {
+    return sealHandle(this.#options.principal, `${snapshotMark}${id}`);
   }
 
   /** The living ones, asked of the backend; those found gone are dropped. */
