@@ -1,6 +1,6 @@
 import { copyFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Options } from "tsup";
 
 /** `npm start` builds what runs; the types, which take most of the time, are for tests, checks and publishing. */
@@ -20,7 +20,12 @@ export const base: Options = {
 export const withZod: Options = { noExternal: ["zod"] };
 
 /** To be done after a build {@link withZod}: its license goes where its code does. */
-export async function copyZodLicense(): Promise<void> {
-  const zod = dirname(createRequire(import.meta.url).resolve("zod/package.json"));
-  await copyFile(join(zod, "LICENSE"), "dist/zod.LICENSE");
+export const copyZodLicense = () => copyLicenses("dist", ["zod"]);
+
+/** The licenses of packages that are built in, beside what has them. */
+export async function copyLicenses(folder: string, names: readonly string[]): Promise<void> {
+  const modules = fileURLToPath(new URL("node_modules/", import.meta.url));
+  for (const name of names) {
+    await copyFile(join(modules, name, "LICENSE"), join(folder, `${name.replace("/", "-")}.LICENSE`));
+  }
 }

@@ -12,6 +12,7 @@ export const parts = {
   wasm: wasmPart,
   javascript: javaScriptPart,
   mcp: mcpPart,
+  network: networkPart,
   docker: dockerPart,
   clouds: cloudsPart,
 };
@@ -54,6 +55,18 @@ async function mcpPart({ scale, progress }) {
       { id: "crowd.rate", what: "100 clients × 20 calls: calls a second", unit: count, sandkit: crowd.callsPerSecond },
     ],
     notes: [`medians of ${scale.calls} calls in turns`],
+  };
+}
+
+/** @param {Settings} settings */
+async function networkPart({ scale, progress }) {
+  const { measureNetwork } = await import("./network/measure-network.mjs");
+  const { rows } = await measureNetwork(scale, progress);
+  return {
+    name: "network",
+    columns: ["", "direct", "by the proxy", "direct ÷ proxy", "target", ""],
+    rows,
+    notes: ["a host on loopback in a process of its own; client and proxy in one; medians, in turns"],
   };
 }
 

@@ -1,4 +1,4 @@
-// npm run bench [-- wasm|javascript|mcp|docker|clouds]... [--quick | --full] [--image NAME] [--json FILE] [--markdown FILE]
+// npm run bench [-- wasm|javascript|mcp|network|docker|clouds]... [--quick | --full] [--image NAME] [--json FILE] [--markdown FILE]
 // The figures, side by side in one run. Timings depend on the machine; the ratios are what counts.
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";

@@ -115,7 +115,7 @@ function readScenarios(folder) {
  */
 async function inspect(url) {
   if (only) return [];
-  const cli = `${root}packages/mcp-server/dist/cli.js`;
+  const cli = `${root}packages/mcp-server/dist/start/cli.js`;
   const program = `${root}node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js`;
   /** @type {[string[], RegExp][]} */
   const calls = [

@@ -18,7 +18,8 @@ let listsAreNew = false;
 export async function installMissing(packages) {
   const missing = [];
   for (const [program, name] of Object.entries(packages)) {
-    if ((await runCommand([program, "--version"])).code !== 0) missing.push(name);
+    // Not all know the option; only what is not there cannot be run at all.
+    if ((await runCommand([program, "--version"])).code === 127) missing.push(name);
   }
   if (missing.length === 0) return;
   const env = { DEBIAN_FRONTEND: "noninteractive" };

@@ -14,9 +14,12 @@ const remedies = [
   { complaint: /bridge|docker0|network controller/i, flags: ["--bridge=none"] },
 ];
 
-/** Installs Debian's engine and what builds images for it, where they are missing. */
-export async function installEngine() {
-  await installMissing({ dockerd: "docker.io", mmdebstrap: "mmdebstrap" });
+/**
+ * Installs Debian's engine and what builds images for it, where they are missing.
+ * @param {Readonly<Record<string, string>>} more Further packages, by program.
+ */
+export async function installEngine(more) {
+  await installMissing({ dockerd: "docker.io", mmdebstrap: "mmdebstrap", ...more });
 }
 
 /**

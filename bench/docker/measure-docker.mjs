@@ -1,10 +1,12 @@
 import { createSandbox } from "@sandkit/core";
 import { docker } from "@sandkit/provider-docker";
+import { balanceFigures } from "./balance-figures.mjs";
 import { cleanUp, containerOf, engine } from "./bench-engine.mjs";
 import { survivorFigure, treeFigure } from "./deadline-figures.mjs";
 import { cellFigure, execFigures, parallelFigures } from "./exec-figures.mjs";
 import { fileFigures } from "./file-figures.mjs";
 import { ownerFigures } from "./owner-figures.mjs";
+import { crowdFigure, eightFigures, poolFigure } from "./pool-figures.mjs";
 import { startRaw } from "./raw-container.mjs";
 import { startRival } from "./rival.mjs";
 import { memoryFigure, startFigure } from "./start-figures.mjs";
@@ -38,6 +40,12 @@ export async function measureDocker(image, scale, progress) {
     const big = await fileFigures(places, { name: "50 MiB", bytes: 50 * 2 ** 20, rounds: scale.bigFiles });
     progress("starts");
     const start = await startFigure(places, scale.starts);
+    const pool = await poolFigure(places, scale.starts);
+    progress("starts, eight at a time");
+    const eight = await eightFigures(places, scale.starts);
+    progress("a crowd");
+    const crowd = await crowdFigure(places);
+    const balance = await balanceFigures(places, scale.starts, progress);
     progress("deadlines of a tree");
     const tree = await treeFigure(places, scale.trees);
     progress("deadlines of every kind of child");
@@ -56,6 +64,10 @@ export async function measureDocker(image, scale, progress) {
       ...small,
       ...big,
       start,
+      pool,
+      ...eight,
+      crowd,
+      ...balance,
       tree,
       survivors,
       ...owners,

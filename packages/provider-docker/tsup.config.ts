@@ -1,3 +1,4 @@
+import { cp } from "node:fs/promises";
 import { defineConfig } from "tsup";
 import { base, copyZodLicense, withZod } from "../../tsup.base.js";
 
@@ -5,5 +6,10 @@ export default defineConfig({
   ...base,
   ...withZod,
   entry: ["src/index.ts"],
-  onSuccess: copyZodLicense,
+  // Found beside the built module, as they are beside the source: what runs in boxes.
+  onSuccess: async () => {
+    await copyZodLicense();
+    await cp("src/guest", "dist/guest", { recursive: true });
+    await cp("src/packages/guest", "dist/guest", { recursive: true });
+  },
 });

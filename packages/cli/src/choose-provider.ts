@@ -1,5 +1,5 @@
 import { type CreateOptions, type Provider, SandboxError } from "@sandkit/core";
-import { ConfigError, type LoadedConfig, loadConfig, ProviderSource, providerNames } from "@sandkit/mcp-server";
+import { ConfigError, type LoadedConfig, loadConfig, ProviderSource, providerNames } from "@sandkit/mcp-server/choose";
 import { closest } from "./closest.js";
 import type { Invocation } from "./command.js";
 import { UsageError } from "./usage-error.js";

@@ -36,6 +36,8 @@ export interface CommandSpec {
   readonly maxPositionals: number;
   /** Whether it takes arguments after `--`. */
   readonly takesRest: boolean;
+  /** After so many arguments everything belongs to the rest, options and `--` too: the command line of another program. */
+  readonly restAfter?: number | undefined;
   readonly options: Readonly<Record<string, OptionSpec>>;
   readonly examples: readonly { readonly command: string; readonly shows: string }[];
   readonly exitCodes: Readonly<Record<string, string>>;

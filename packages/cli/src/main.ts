@@ -9,6 +9,7 @@ import { version } from "./version.js";
 /** Runs one command line and resolves with its exit code; failures are told on stderr. */
 export async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
+  let json = asksForJson(rest);
   try {
     if (name === undefined || name === "--help" || name === "-h")
       return show(overviewPage(commands, paintFor(process.stdout)));
@@ -16,11 +17,12 @@ export async function main(args: readonly string[]): Promise<number> {
     const command = commands.find((candidate) => candidate.name === name);
     if (!command) throw unknownCommand(name);
     const invocation = parseCommandLine(command, rest);
+    json = invocation.values.json === true;
     if (invocation.values.help) return show(commandPage(command, paintFor(process.stdout)));
     return await command.run(invocation);
   } catch (error) {
     const { reportError } = await import("./report-error.js");
-    return reportError(error, asksForJson(rest));
+    return reportError(error, json);
   }
 }
 

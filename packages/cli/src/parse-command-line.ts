@@ -8,10 +8,9 @@ import { UsageError } from "./usage-error.js";
  * @throws UsageError naming the argument and what to write instead
  */
 export function parseCommandLine(command: CommandSpec, args: readonly string[]): Invocation {
-  const end = args.indexOf("--");
-  const rest = end < 0 ? [] : args.slice(end + 1);
-  const { tokens } = parseArgs({
-    args: end < 0 ? [...args] : args.slice(0, end),
+  const dashes = args.indexOf("--");
+  const { tokens: all } = parseArgs({
+    args: dashes < 0 ? [...args] : args.slice(0, dashes),
     options: Object.fromEntries(
       Object.entries(command.options).map(([name, { value, short }]) => [
         name,
@@ -22,6 +21,9 @@ export function parseCommandLine(command: CommandSpec, args: readonly string[]):
     allowPositionals: true,
     tokens: true,
   });
+  const end = endOf(command, all, dashes < 0 ? args.length : dashes);
+  const tokens = all.filter(({ index }) => index < end);
+  const rest = args.slice(args[end] === "--" ? end + 1 : end);
   const values: Record<string, string | true> = {};
   const every: Record<string, string[]> = {};
   const positionals: string[] = [];
@@ -36,6 +38,17 @@ export function parseCommandLine(command: CommandSpec, args: readonly string[]):
   if (extra !== undefined) throw tooMany(command, extra);
   if (rest.length > 0 && !command.takesRest) throw tooMany(command, rest[0] ?? "");
   return { values, every, positionals, rest, args };
+}
+
+/** Where the arguments of this program end, and those of another begin. */
+function endOf(
+  { restAfter }: CommandSpec,
+  tokens: readonly { readonly kind: string; readonly index: number }[],
+  end: number,
+): number {
+  if (restAfter === undefined) return end;
+  const last = tokens.filter(({ kind }) => kind === "positional")[restAfter - 1];
+  return last === undefined ? end : last.index + 1;
 }
 
 function checkOption(

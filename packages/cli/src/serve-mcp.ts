@@ -1,4 +1,4 @@
-import { runMcp } from "@sandkit/mcp-server";
+import { runMcp } from "@sandkit/mcp-server/run";
 import type { Invocation } from "./command.js";
 import { UsageError } from "./usage-error.js";
 

@@ -18,7 +18,7 @@ it("asks every provider, and says what was tried and what to do", async () => {
   expect(stdout).toMatch(/^sandkit +\d+\.\d+\.\d+, Node \d+/);
   expect(stdout).toMatch(/^wasm +yes +Pyodide/m);
   expect(stdout).toMatch(
-    /^docker +no +no container engine answers \(DOCKER_HOST at unix:\/\/\/nowhere.sock[^;\n]*\)$/m,
+    /^docker +no +no container engine answers\n +DOCKER_HOST +unix:\/\/\/nowhere.sock: nothing is there\n +fix +start Docker/m,
   );
   // What to do is told once.
   expect(stdout).toMatch(/^e2b +no +no key of E2B\n +fix +.*E2B_API_KEY/m);

@@ -24,11 +24,25 @@ it.each([
   [["run", "--language", "python", tmpdir()], "it is a directory", "name a readable file"],
   [["run", "notes.txt"], 'cannot tell the language of "notes.txt"', "--language python | javascript | typescript"],
   [["run", "--provider", "dokcer", "-e", "1"], 'there is no provider "dokcer"', "did you mean: --provider docker"],
+  [["exec"], "no sandbox is named", "sandkit exec REF COMMAND"],
+  [["exec", "x"], "no command is given", "sandkit shell x"],
+  [["exec", "-e", "COLOUR", "x", "env"], 'option "--env" cannot be "COLOUR"', "a name and a value"],
+  [["exec", "--timeout", "soon", "x", "--", "env"], 'option "--timeout" cannot be "soon"', "--timeout 30"],
+  [["cp", "a"], "a copy has two ends", "REF:PATH"],
+  [["cp", "a", "./b:c"], "neither end is in a sandbox", "REF:PATH"],
+  [["cp", "a:b", "c:d"], "both ends are in a sandbox", "sandkit cp REF:PATH -"],
+  [["rm"], "nothing is named", "sandkit rm --all"],
+  [["rm", "--all", "x"], "both --all and sandboxes are named", "sandkit rm REF"],
+  [["create", "--memory", "much"], 'option "--memory" cannot be "much"', "above 0"],
   [["mcp", "carrier-pigeon"], 'cannot serve over "carrier-pigeon"', "stdio"],
   [["mcp", "http", "--port", "70000"], 'option "--port" cannot be "70000"', "65535"],
   [["rnu"], 'unknown command "rnu"', "sandkit run"],
-  [["--quiet", "run"], 'unknown option before the command "--quiet"', "commands: run, mcp, init, doctor, ls, gc, help"],
-  [["help", "fly"], 'no command "fly"', "run, mcp, init, doctor, ls, gc, help"],
+  [
+    ["--quiet", "run"],
+    'unknown option before the command "--quiet"',
+    "commands: run, create, ls, exec, shell, cp, logs, rm, gc, mcp, init, doctor, help",
+  ],
+  [["help", "fly"], 'no command "fly"', "run, create, ls, exec"],
 ])("%j is refused with what to do", async (args, what, fix) => {
   const { code, stdout, stderr } = await sandkit(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -63,11 +77,17 @@ it("describes itself as data", async () => {
   const described = JSON.parse(stdout);
   expect(described.commands.map(({ name }: { name: string }) => name)).toEqual([
     "run",
+    "create",
+    "ls",
+    "exec",
+    "shell",
+    "cp",
+    "logs",
+    "rm",
+    "gc",
     "mcp",
     "init",
     "doctor",
-    "ls",
-    "gc",
     "help",
   ]);
   expect(described.commands[0].options.eval).toMatchObject({ short: "e", value: "CODE" });

@@ -30,6 +30,7 @@ export const features = {
   "network.none": "no network at all",
   "network.allowlist": "network to named hosts only",
   "network.full": "network without restriction",
+  "network.contacts": "each contact with a host reported",
   "resources.memory": "a cap on memory",
   "resources.cpu": "a cap on processor time",
   "resources.disk": "a cap on stored bytes",

@@ -1,8 +1,9 @@
-import { type Capabilities, type Feature, requireFeature } from "./capabilities.js";
+import { requireFeature } from "./capabilities.js";
 import { unlessAborted } from "./deadline.js";
 import { SandboxError } from "./errors.js";
 import { type CreateOptions, checkOptions } from "./options.js";
 import type { AttachOptions, Provider, ProviderSession, SandboxRef } from "./provider.js";
+import { requireWhatIsAsked } from "./require-options.js";
 import { Sandbox } from "./sandbox.js";
 
 const defaultCreateTimeoutMs = 5 * 60_000;
@@ -56,48 +57,6 @@ export async function attachSandbox(
   const session = await unlessAborted(provider.attach(ref, { signal: options.signal }), options.signal);
   if (session) return new Sandbox(session, options.approve);
   throw new SandboxError("NOT_FOUND", `sandbox ${ref.id} does not exist or has ended: create a new one`, where);
-}
-
-/** Refuses by name each option that the provider cannot honour. */
-function requireWhatIsAsked<Native>(provider: Provider<Native>, options: CreateOptions<Native>): void {
-  const { resources = {}, lifetime = {}, network, template, image } = options;
-  if (template !== undefined && image !== undefined) {
-    throw new SandboxError("INVALID", 'options "template" and "image" exclude each other: give one', {
-      provider: provider.name,
-      operation: "create",
-    });
-  }
-  const asked: readonly (readonly [unknown, Feature, string])[] = [
-    [resources.cpus, "resources.cpu", "resources.cpus"],
-    [resources.memoryMiB, "resources.memory", "resources.memoryMiB"],
-    [resources.diskMiB, "resources.disk", "resources.diskMiB"],
-    [resources.pids, "resources.pids", "resources.pids"],
-    [lifetime.ttlMs, "lifetime.ttl", "lifetime.ttlMs"],
-    [lifetime.idleMs, "lifetime.idle", "lifetime.idleMs"],
-    [lifetime.detached || undefined, "lifetime.detached", "lifetime.detached"],
-    [options.ports?.length || undefined, "ports", "ports"],
-    [options.packages?.length || undefined, "packages", "packages"],
-    [options.snapshot, "snapshot", "snapshot"],
-    [options.files, "files", "files"],
-    [network, networkFeature(network, provider.capabilities), "network"],
-  ];
-  for (const [value, feature, option] of asked) {
-    if (value !== undefined) requireFeature(provider, feature, `option "${option}"`);
-  }
-  const { maxTtlMs } = provider.capabilities.limits;
-  if (maxTtlMs !== undefined && lifetime.ttlMs !== undefined && lifetime.ttlMs > maxTtlMs) {
-    throw new SandboxError("INVALID", `lifetime.ttlMs is at most ${maxTtlMs} with provider "${provider.name}"`, {
-      provider: provider.name,
-      operation: "create",
-    });
-  }
-}
-
-function networkFeature(network: CreateOptions["network"], { features }: Capabilities): Feature {
-  // Where packages are installed from outside the sandbox, they are all of the network that it needs.
-  if (network === "packages" && features.packages) return "packages";
-  if (network === "full") return "network.full";
-  return network === "none" || network === undefined ? "network.none" : "network.allowlist";
 }
 
 /** Bounds the creation; a new sandbox that comes too late is destroyed. */

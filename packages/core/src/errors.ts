@@ -1,4 +1,5 @@
 import type { ExecResult } from "./exec.js";
+import type { PackageFailure } from "./packages/package-failure.js";
 
 /** Every kind of failure, closed: there are no provider-defined codes. */
 export const errorCodes = [
@@ -53,6 +54,8 @@ export interface SandboxErrorDetails {
   readonly retryAfterMs?: number | undefined;
   /** The result of a command that ran, for `COMMAND_FAILED`. */
   readonly result?: ExecResult | undefined;
+  /** Which package could not be installed, and why. */
+  readonly packageFailure?: PackageFailure | undefined;
   /** What was underneath; always kept. */
   readonly cause?: unknown;
 }
@@ -72,6 +75,7 @@ export class SandboxError extends Error {
   readonly sandboxId: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly result: ExecResult | undefined;
+  readonly packageFailure: PackageFailure | undefined;
 
   constructor(code: ErrorCode, message: string, details: SandboxErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -82,6 +86,7 @@ export class SandboxError extends Error {
     this.sandboxId = details.sandboxId;
     this.retryAfterMs = details.retryAfterMs;
     this.result = details.result;
+    this.packageFailure = details.packageFailure;
     Object.defineProperty(this, brand, { value: true });
   }
 
@@ -100,6 +105,7 @@ export class SandboxError extends Error {
       sandboxId: this.sandboxId,
       retryable: this.retryable,
       retryAfterMs: this.retryAfterMs,
+      packageFailure: this.packageFailure,
     };
   }
 }

@@ -5,6 +5,7 @@ import { SandboxError } from "./errors.js";
 import { checkOptions, type Data } from "./options.js";
 import { resolvePath } from "./paths.js";
 import type { FileChange, FileInfo, ListFilesOptions, ProviderFiles, ReadOptions, WatchOptions } from "./provider.js";
+import { stoppable } from "./stoppable.js";
 
 const defaultMaxBytes = 256 * 1024 * 1024;
 
@@ -153,7 +154,8 @@ export class Files {
     checkOptions("watch", options);
     const absolute = this.#resolve(path, "files.watch");
     const { files, provider } = this.#owner;
-    if (files.watch) return files.watch(absolute, options);
+    const watch = files.watch?.bind(files);
+    if (watch) return stoppable((signal) => watch(absolute, { ...options, signal }), options.signal);
     throw new SandboxError("UNSUPPORTED", `provider "${provider}" cannot watch files: list them again instead`, {
       provider,
       operation: "files.watch",

@@ -13,6 +13,8 @@ export interface Tenancy {
   readonly lifetime: Lifetime;
   /** Commands, cells and transfers that run now. */
   busy: number;
+  /** It stands still, which is no lack of use. */
+  paused?: boolean;
   expiresAt?: Date;
   idleAt?: Date;
   timer?: NodeJS.Timeout;
@@ -55,7 +57,7 @@ export function guardSession(
   const schedule = () => {
     clearTimeout(tenancy.timer);
     if (tenancy.ended) return;
-    const idleAt = tenancy.busy > 0 ? undefined : tenancy.idleAt;
+    const idleAt = tenancy.busy > 0 || tenancy.paused ? undefined : tenancy.idleAt;
     const next = Math.min(tenancy.expiresAt?.getTime() ?? Infinity, idleAt?.getTime() ?? Infinity);
     if (next === Infinity) return;
     // A timer in Node counts at most 2^31 - 1 ms; a longer life is looked at again then.
@@ -97,6 +99,10 @@ export function guardSession(
     native: session.native,
     files: guardFiles(session.files, guard, use, touch),
     ...guardOptional(session, guard),
+    ...guardPause(session, guard, (paused) => {
+      tenancy.paused = paused;
+      touch();
+    }),
     startClock() {
       const { ttlMs } = tenancy.lifetime;
       if (ttlMs !== undefined) tenancy.expiresAt = new Date(Date.now() + ttlMs);
@@ -194,11 +200,26 @@ function tapped(stream: ReadableStream<Uint8Array>, onPiece: () => void): Readab
 function guardOptional(session: ProviderSession, guard: Guard): Partial<ProviderSession> {
   return {
     ...(session.process && { process: guard("process", session.process.bind(session)) }),
+    ...(session.onContact && { onContact: session.onContact.bind(session) }),
     ...(session.port && { port: guard("port", session.port.bind(session)) }),
-    ...(session.pause && { pause: guard("pause", session.pause.bind(session)) }),
-    ...(session.resume && { resume: guard("resume", session.resume.bind(session)) }),
     ...(session.snapshot && { snapshot: guard("snapshot", session.snapshot.bind(session)) }),
     ...(session.fork && { fork: guard("fork", session.fork.bind(session)) }),
+  };
+}
+
+function guardPause(
+  session: ProviderSession,
+  guard: Guard,
+  stands: (still: boolean) => void,
+): Pick<ProviderSession, "pause" | "resume"> {
+  const { pause, resume } = session;
+  const then = (change: () => Promise<void>, still: boolean) => async () => {
+    await change.call(session);
+    stands(still);
+  };
+  return {
+    ...(pause && { pause: guard("pause", then(pause, true)) }),
+    ...(resume && { resume: guard("resume", then(resume, false)) }),
   };
 }
 

@@ -1,5 +1,10 @@
 export { agentFeatures } from "./agent/agent-features.js";
-export { type AgentSession, type AgentSessionOptions, agentSession } from "./agent/agent-session.js";
+export {
+  type AgentSession,
+  type AgentSessionOptions,
+  agentSession,
+  type ServedNetwork,
+} from "./agent/agent-session.js";
 export type { Channel } from "./agent/channel.js";
 export { type ErrnoContext, fromErrno } from "./agent/errno.js";
 export {
@@ -8,8 +13,11 @@ export {
   agentCommand,
   attachedAgent,
   bridgeCommand,
+  proxyPreload,
 } from "./agent/guest-source.js";
 export { streamChannel } from "./agent/stream-channel.js";
+export { type BalancedNative, balance } from "./balance/balance.js";
+export type { BackendHealth, BalanceOptions } from "./balance/balance-options.js";
 export {
   type Capabilities,
   capabilities,
@@ -57,8 +65,14 @@ export type {
 export type { GitCommit, GitSignature } from "./git/log.js";
 export type { GitPushedRef } from "./git/push-report.js";
 export type { GitChange, GitFileStatus, GitStatus } from "./git/status.js";
+export { keepAlive } from "./keep-alive.js";
 export { loadJavaScript, loadTypeScript, type PrepareCell } from "./kernel/javascript-source.js";
 export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
+export { AllowList } from "./network/allow-list.js";
+export type { Contact } from "./network/contact.js";
+export type { EgressPolicy } from "./network/egress-policy.js";
+export type { EgressProxyOptions } from "./network/egress-proxy.js";
+export { egressPolicyOf, type PackageIndexes } from "./network/package-indexes.js";
 export type {
   ApprovalRequest,
   CreateOptions,
@@ -74,6 +88,17 @@ export type {
   SpawnProcessOptions,
 } from "./options.js";
 export { ownerLabel, ownerState } from "./owner.js";
+export { explainNpm } from "./packages/explain-npm.js";
+export { explainPip } from "./packages/explain-pip.js";
+export { type PackageFailure, type PackageVerdict, packageError, shownAddress } from "./packages/package-failure.js";
+export {
+  type AskedPackages,
+  type PackageLanguage,
+  packageLanguageOf,
+  parsePackages,
+  parsePythonPackages,
+  pythonEntries,
+} from "./packages/parse-packages.js";
 export { parseOptions } from "./parse-options.js";
 export { PlainBox, type PlainBoxOptions } from "./plain/plain-box.js";
 export type { OutputSink, PlainEnding, PlainExec, PlainPlace, PlainStart } from "./plain/plain-place.js";

@@ -68,7 +68,8 @@ export interface CreateOptions<Native = unknown> {
   readonly files?: Readonly<Record<string, Data>> | undefined;
   /**
    * Packages of the language of the template, installed before the first command and needing no network of the
-   * sandbox: for Python, requirements such as `requests[socks]>=2,<3`.
+   * sandbox: for Python, requirements such as `requests[socks]>=2,<3`; for Node and TypeScript, names with versions
+   * such as `zod@^4`. A prefix says it where the template does not: `pip:numpy`, `npm:zod@^4`.
    */
   readonly packages?: readonly string[] | undefined;
   /** Id of a snapshot to start from. */

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { unlessAborted } from "./deadline.js";
+import { keepAlive } from "./keep-alive.js";
 
 /** How a pool makes its members and lets go of them. */
 export interface PoolOptions<Kind, Member> {
@@ -88,7 +89,7 @@ export class Pool<Kind, Member> {
   async drain(): Promise<void> {
     this.#drained = true;
     for (const key of [...this.#shelves.keys()]) this.#drop(key);
-    while (this.#ending.size > 0) await Promise.all(this.#ending);
+    while (this.#ending.size > 0) await keepAlive(Promise.all(this.#ending));
   }
 
   #shelf(kind: Kind): Shelf<Kind, Member> {
@@ -177,15 +178,11 @@ export class Pool<Kind, Member> {
     signal: AbortSignal | undefined,
   ): Promise<Member | undefined> {
     making.claimed = true;
-    // Making one keeps no program alive, but waiting for it does.
-    const hold = setTimeout(() => undefined, 2 ** 31 - 1);
     try {
-      return await unlessAborted(making.member, signal);
+      return await keepAlive(unlessAborted(making.member, signal));
     } catch (error) {
       this.#end(making.member.then((member) => member !== undefined && this.#store(shelf, member)));
       throw error;
-    } finally {
-      clearTimeout(hold);
     }
   }
 

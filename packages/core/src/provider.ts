@@ -8,7 +8,8 @@
  * Failures are `SandboxError`s with a code of the closed list. A command that ran is never a failure.
  */
 import type { Capabilities } from "./capabilities.js";
-import type { CreateOptions } from "./options.js";
+import type { Contact } from "./network/contact.js";
+import type { CreateOptions, NetworkPolicy } from "./options.js";
 
 /** Names a sandbox. Plain JSON: it can be stored, sent, and attached to by another program. */
 export interface SandboxRef {
@@ -50,6 +51,12 @@ export interface Provider<Native = unknown> {
   /** Removes sandboxes whose owner is dead, and tells which. Never touches one whose owner lives. */
   reap(options: ReapOptions): Promise<SandboxRef[]>;
 
+  /** The snapshots that sandboxes can be made from, whoever took them. Absent where the backend's own tools tell. */
+  snapshots?(): AsyncIterable<SnapshotInfo>;
+
+  /** Removes a snapshot; sandboxes made from it live on. False when there was none of this id. */
+  removeSnapshot?(id: string): Promise<boolean>;
+
   /** Tells whether the backend can be used from here, and if not, how to fix it. Never throws. */
   check(): Promise<CheckResult>;
 
@@ -80,6 +87,8 @@ export interface CheckResult {
   readonly ok: boolean;
   /** One line: what was found (version, isolation) or what is wrong. */
   readonly detail: string;
+  /** What was found out or tried on the way, for people and programs: each by a short name, in the order to be told. */
+  readonly facts?: Readonly<Record<string, string>> | undefined;
   /** What a person can do about it, in order of preference. */
   readonly fix?: readonly string[] | undefined;
 }
@@ -110,13 +119,35 @@ export interface ProviderSession {
    */
   kernel?(options: KernelOptions): Promise<ProviderKernel>;
 
-  /** Makes a port reachable from outside. */
+  /**
+   * Has `listener` told of each contact of the sandbox with a host, once it is over, its decision included: of those
+   * that begin from now on and that this session serves. Present where `network.contacts` is declared.
+   */
+  onContact?(listener: (contact: Contact) => void): void;
+
+  /**
+   * Makes a port reachable from outside: from this machine alone, or from wherever the backend's address leads.
+   * @param options `waitMs`: how long something may take to listen there; 0, the default: it is not looked whether
+   * something does.
+   * @throws SandboxError `UNAVAILABLE` when nothing does in time
+   */
   port?(port: number, options?: { readonly waitMs?: number | undefined }): Promise<PortInfo>;
 
-  /** Keeps the sandbox for later without running it. */
+  /**
+   * Keeps the sandbox for later without running it: its programs stand still, or end where the backend keeps files
+   * alone. Until `resume`, all that needs it running is `UNAVAILABLE`; `info` and `destroy` work. What was asked
+   * before waits. `ttlMs` goes on meanwhile. Idempotent, as is `resume`.
+   */
   pause?(): Promise<void>;
   resume?(): Promise<void>;
+
+  /**
+   * Saves what was written in the sandbox: bytes, modes, times, links. A create with its id has it again, in the image
+   * that it was made in. Outlives the sandbox. What has no form in it (a socket) is left out and told.
+   */
   snapshot?(name?: string): Promise<SnapshotInfo>;
+
+  /** New sandboxes with the options, but not the name, and the files of this one; all of them, or none. */
   fork?(count: number): Promise<ProviderSession[]>;
 
   /** Moves the end of life to `ttlMs` from now, in milliseconds. */
@@ -142,6 +173,7 @@ export interface SpawnOptions {
   readonly stdin: boolean;
   /** Stderr goes where stdout goes, in the order the program wrote; `stderr` of the process is then empty. */
   readonly mergeStderr?: boolean | undefined;
+  /** A name that the sandbox knows, or `uid:gid`. `INVALID` for one that it does not. Needs `exec.user`. */
   readonly user?: string | undefined;
   readonly pty?: PtySize | undefined;
   /** For providers where a program may wait for its turn: aborted before it started, `spawn` rejects with its reason. */
@@ -250,8 +282,12 @@ export interface ProviderFiles {
   symlink?(target: string, path: string): Promise<void>;
 
   /**
-   * Changes at and below a path, until the iteration stops. What is not taken is kept to a bound; beyond it the
-   * iteration ends with `TOO_LARGE`, and some changes are lost. Present where `files.watch` is declared.
+   * Changes at and below a directory in the order in which they happened, from the first `next()` until the iteration
+   * stops: by `return`, by the signal (rejects with its reason), when the directory itself is gone (ends after its
+   * `removed`), or with the sandbox. A rename is `removed` and `created`. With `recursive`, new directories are watched
+   * too, and what was in one before it could be is told as `created`. What is not taken is kept to a bound; beyond it
+   * the iteration ends with `TOO_LARGE`, and some changes are lost. Present where `files.watch` is declared.
+   * @throws SandboxError `FILE_NOT_FOUND`, `NOT_DIRECTORY`, `PERMISSION`
    */
   watch?(path: string, options: WatchOptions): AsyncIterable<FileChange>;
 }
@@ -370,7 +406,14 @@ export interface PortInfo {
 }
 
 export interface SnapshotInfo {
+  /** Who knows it and reaches the backend can make sandboxes from it. */
   readonly id: string;
+  readonly name?: string | undefined;
+  readonly createdAt?: Date | undefined;
+  /** What it takes, in bytes. */
+  readonly sizeBytes?: number | undefined;
+  /** Absolute paths of what was left out, as it has no form in a snapshot; told by who takes it. */
+  readonly skipped?: readonly string[] | undefined;
 }
 
 export type SandboxState = "running" | "paused" | "gone";
@@ -386,6 +429,13 @@ export interface SandboxInfo {
   readonly createdAt: Date;
   readonly expiresAt?: Date | undefined;
   readonly labels: Readonly<Record<string, string>>;
+  /**
+   * What `packages` of the create came to, each exactly: `requests==2.32.5`, `npm:zod@4.1.12`. Asked for like that,
+   * they are the same again. Absent where none were asked for, or the backend does not tell.
+   */
+  readonly packages?: readonly string[] | undefined;
+  /** What it may reach, where that is known: named hosts, with the port where it is not one of the web's. */
+  readonly network?: Exclude<NetworkPolicy, "packages"> | undefined;
   /** Shells that run a command string: `["sh", "bash"]`. */
   readonly shells: readonly string[];
   /** Interpreters that can be started by name: `["python3"]`. */

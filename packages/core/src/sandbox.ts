@@ -8,6 +8,7 @@ import { Files } from "./files.js";
 import { Git } from "./git/git.js";
 import type { CellResult, Kernel } from "./kernel/kernel.js";
 import { Kernels } from "./kernel/kernels.js";
+import type { Contact } from "./network/contact.js";
 import {
   type ApprovalRequest,
   type CreateOptions,
@@ -142,6 +143,15 @@ export class Sandbox implements AsyncDisposable {
     checkOptions("kernel", request);
     this.#assertAlive("kernel");
     return this.#kernels.open(request);
+  }
+
+  /**
+   * Has `listener` told of each contact of the sandbox with a host, allowed or refused, once it is over: of those that
+   * begin from now on, and that this program serves where a detached sandbox has several clients.
+   * @throws SandboxError `UNSUPPORTED` without `network.contacts`
+   */
+  onContact(listener: (contact: Contact) => void): void {
+    this.#optional("onContact", "network.contacts")(listener);
   }
 
   /** Makes a port of the sandbox reachable. @throws SandboxError `UNSUPPORTED` without `ports` */
@@ -289,7 +299,7 @@ export class Sandbox implements AsyncDisposable {
     );
   }
 
-  #optional<Name extends "port" | "pause" | "resume" | "snapshot" | "fork" | "extend">(
+  #optional<Name extends "port" | "onContact" | "pause" | "resume" | "snapshot" | "fork" | "extend">(
     name: Name,
     feature: Parameters<typeof requireFeature>[1],
   ): NonNullable<ProviderSession[Name]> {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { approvalPolicy } from "./approval/policy.js";
 import { auditSettings } from "./audit/audit-settings.js";
 import { httpSettings } from "./http/http-settings.js";
@@ -34,7 +34,10 @@ const defaults = z.strictObject({
 export const configSchema = z.strictObject({
   $schema: z.string().meta({ description: "For editors." }).optional(),
   provider: name
-    .meta({ description: "wasm, docker, e2b, daytona, or a package that exports createProvider and optionsSchema." })
+    .meta({
+      description:
+        "wasm, docker, e2b, daytona, balance (several of them), or a package that exports createProvider and optionsSchema.",
+    })
     .default("wasm"),
   options: z
     .record(z.string(), z.unknown())

@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { type Provider, SandboxError } from "@sandkit/core";
+import { balance, type Provider, SandboxError } from "@sandkit/core";
 import type { z } from "zod";
+import { balanceSchema } from "./balance-config.js";
 import type { Config } from "./config.js";
 import { MissingProviderError } from "./missing-provider.js";
 
@@ -30,17 +31,19 @@ export class ProviderSource {
 
   /** @throws SandboxError `UNAVAILABLE` for a missing package, `INVALID` for a wrong one or wrong options */
   get(): Promise<Provider> {
-    this.#loading ??= this.#load().catch((error: unknown) => {
+    const { provider, options } = this.#config;
+    this.#loading ??= this.#load(provider, options, "options").catch((error: unknown) => {
       this.#loading = undefined;
       throw error;
     });
     return this.#loading;
   }
 
-  async #load(): Promise<Provider> {
-    const { provider: name, options } = this.#config;
+  /** @param place Where the options stand in the config. */
+  async #load(name: string, options: unknown, place: string): Promise<Provider> {
+    if (name === "balance") return this.#loadAll(options, place);
     const packageName = packageOf(name);
-    const module = await this.#import(packageName);
+    const module = await this.#import(name, packageName);
     if (typeof module.createProvider !== "function" || module.optionsSchema === undefined) {
       throw new SandboxError(
         "INVALID",
@@ -48,24 +51,25 @@ export class ProviderSource {
         { provider: name },
       );
     }
-    const parsed = await module.optionsSchema.safeParseAsync(options);
-    if (!parsed.success) {
-      const issues = parsed.error.issues.map(({ path, message }) => `${["options", ...path].join(".")}: ${message}`);
-      throw new SandboxError("INVALID", `config for provider "${name}": ${issues.join("; ")}`, {
-        provider: name,
-        cause: parsed.error,
-      });
-    }
-    return await module.createProvider(parsed.data);
+    return await module.createProvider(await parsed(module.optionsSchema, name, options, place));
   }
 
-  async #import(packageName: string): Promise<Partial<ProviderModule>> {
+  /** Several providers as one. */
+  async #loadAll(options: unknown, place: string): Promise<Provider> {
+    const { backends, ...rest } = await parsed(balanceSchema, "balance", options, place);
+    const loaded = Object.entries(backends).map(async ([key, backend]): Promise<[string, Provider]> => {
+      return [key, await this.#load(backend.provider, backend.options, `${place}.backends.${key}.options`)];
+    });
+    return balance(Object.fromEntries(await Promise.all(loaded)), rest);
+  }
+
+  async #import(name: string, packageName: string): Promise<Partial<ProviderModule>> {
     try {
       return await import(packageName);
     } catch (error) {
       if (!isMissing(error, packageName)) throw this.#broken(packageName, error);
       const beside = this.#resolveBesideConfig(packageName);
-      if (beside === undefined) throw new MissingProviderError(this.#config.provider, packageName, error);
+      if (beside === undefined) throw new MissingProviderError(name, packageName, error);
       return await import(pathToFileURL(beside).href);
     }
   }
@@ -89,6 +93,21 @@ export class ProviderSource {
       cause,
     });
   }
+}
+
+async function parsed<Output>(
+  schema: z.ZodType<Output>,
+  name: string,
+  options: unknown,
+  place: string,
+): Promise<Output> {
+  const result = await schema.safeParseAsync(options);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(({ path, message }) => `${[place, ...path].join(".")}: ${message}`);
+  throw new SandboxError("INVALID", `config for provider "${name}": ${issues.join("; ")}`, {
+    provider: name,
+    cause: result.error,
+  });
 }
 
 function packageOf(name: string): string {

@@ -87,6 +87,7 @@ export class Runtime {
       implicit,
       replica: this.#replica,
       idleMs: this.idleSeconds * 1000,
+      onContact: this.auditor && ((sandbox, contact) => this.auditor?.contact(principal, sandbox, contact)),
     });
     const isListenedTo = () => changes.listeners > this.#changeListeners.length;
     return { sandboxes, runs, changes, isListenedTo };

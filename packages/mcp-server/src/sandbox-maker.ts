@@ -5,6 +5,7 @@ import { markInstalled } from "./runs/install-missing.js";
 import type { SandboxShelf } from "./sandbox-shelf.js";
 import type { Listed, SandboxesOptions } from "./sandboxes.js";
 import type { SharedSandboxes } from "./shared-sandboxes.js";
+import { watchContacts } from "./watch-contacts.js";
 
 /** Tells the handle of a snapshot from that of a sandbox. */
 export const snapshotMark = "snapshot-";
@@ -71,12 +72,13 @@ export class SandboxMaker {
 
   async #make(origin: HeldSandbox["origin"], making: Making): Promise<HeldSandbox> {
     await this.#makeRoom();
-    const { config, provider, principal, observer, idleMs, shelf, shared } = this.#options;
+    const { config, provider, principal, observer, idleMs, shelf, shared, onContact } = this.#options;
     const packages = [...new Set([...(config.defaults.packages ?? []), ...(making.packages ?? [])])];
     const options = this.#createOptions(making, packages);
     const sandbox = await observer.makeSandbox(config.provider, options.template, async () =>
       createSandbox(await provider.get(), options),
     );
+    watchContacts(sandbox, onContact);
     await this.#keepToCap(sandbox);
     markInstalled(sandbox, packages);
     // Where others may use it, its idleness is the backend's to tell.

@@ -1,4 +1,4 @@
-import { type Sandbox, SandboxError, type SandboxInfo, unlessAborted } from "@sandkit/core";
+import { type Contact, type Sandbox, SandboxError, type SandboxInfo, unlessAborted } from "@sandkit/core";
 import { checkInterpreters } from "./check-interpreters.js";
 import type { Config } from "./config.js";
 import { EndedSandboxes } from "./ended-sandboxes.js";
@@ -10,6 +10,7 @@ import { report } from "./report.js";
 import { type Making, SandboxMaker, snapshotMark } from "./sandbox-maker.js";
 import { SandboxShelf } from "./sandbox-shelf.js";
 import { SharedSandboxes } from "./shared-sandboxes.js";
+import { watchContacts } from "./watch-contacts.js";
 
 /** What a call that used a sandbox gives back. */
 export interface Used<Result> {
@@ -33,6 +34,8 @@ export interface SandboxesOptions {
   readonly replica: string;
   /** Unused for this long a sandbox ends, in milliseconds; the default one only where the config says so. */
   readonly idleMs: number;
+  /** Told of what each sandbox contacts, by its backend's id. */
+  readonly onContact?: ((sandbox: string, contact: Contact) => void) | undefined;
 }
 
 /** A living sandbox, as lists show it. */
@@ -210,6 +213,7 @@ export class Sandboxes {
       const joined = await this.#shared.join(id, this.#maker.closing);
       if (joined === undefined) return undefined;
       const { sandbox, home } = joined;
+      watchContacts(sandbox, this.#options.onContact);
       const held = new HeldSandbox({ handle, sandbox, origin, home, joined: true, idleMs: undefined });
       this.#shelf.add(held);
       return held;

@@ -1,8 +1,4 @@
-import { readFileSync } from "node:fs";
-
-const manifest: { readonly version: string } = JSON.parse(
-  readFileSync(new URL("../package.json", import.meta.url), "utf8"),
-);
+import manifest from "../package.json" with { type: "json" };
 
 /** The version of this package. */
-export const version = manifest.version;
+export const { version } = manifest;

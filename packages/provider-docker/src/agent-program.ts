@@ -31,7 +31,12 @@ export async function firstCommand(
     // The agent takes a client that is root for the owner, and so would be every program.
     throw refusal("UNSUPPORTED", 'option "lifetime.detached" does not go together with "unsafeRoot": leave out one');
   }
-  if (image.first === "shell") return { command: plainCommand };
+  if (image.first === "shell") {
+    const option = plan.egress ? "network" : plan.hasPorts ? "ports" : undefined;
+    if (option === undefined) return { command: plainCommand };
+    const message = `option "${option}" needs python3 or node in the image: ${image.reference} has neither`;
+    throw refusal("UNSUPPORTED", message);
+  }
   if (image.first === "node") {
     if (plan.unsafeRoot) {
       // The agent in JavaScript is kept from the programs beside it by giving up root.

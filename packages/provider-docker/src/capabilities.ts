@@ -16,12 +16,23 @@ export function dockerCapabilities(
   runtime = options.runtime,
   first: FirstProgram = "python",
 ): Capabilities {
+  // Only an agent carries connections.
+  const proxied = first === "shell" ? false : "emulated";
   return capabilities({
     isolation: isolationOf(runtime),
     features: {
       ...agentFeatures,
+      // Its kernel has no subreapers: what has left its parent is found by its traces.
+      "exec.killTree": isolationOf(runtime) === "gvisor" ? "emulated" : agentFeatures["exec.killTree"],
+      // An agent that is no root cannot become anybody else.
+      "exec.user": first === "python" && options.unsafeRoot ? "native" : false,
+      "files.watch": first === "python" ? "native" : false,
       "network.none": "native",
-      "network.full": options.unsafeBridge ? "native" : false,
+      "network.allowlist": proxied,
+      // With a bridge there is nobody between: nothing is seen of what is contacted.
+      "network.full": options.unsafeBridge ? "native" : proxied,
+      "network.contacts": options.unsafeBridge ? false : proxied,
+      ports: first === "shell" ? false : "native",
       "resources.memory": "native",
       "resources.cpu": "native",
       // Root writes to the image's own file system, which no engine caps everywhere.
@@ -31,8 +42,13 @@ export function dockerCapabilities(
       "lifetime.idle": "native",
       // The agent in JavaScript cannot tell its clients apart, and the plain mode has none.
       "lifetime.detached": first === "python" && !options.unsafeRoot ? "native" : false,
+      pause: "native",
+      // Files alone: what runs is not copied.
+      snapshot: "emulated",
+      fork: "emulated",
       attach: "native",
       list: "native",
+      packages: first === "shell" ? false : "native",
       git: "emulated",
     },
   });

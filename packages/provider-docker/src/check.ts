@@ -1,32 +1,34 @@
-import type { CheckResult } from "@sandkit/core";
+import { type CheckResult, SandboxError } from "@sandkit/core";
 import { isolationOf } from "./capabilities.js";
-import type { EngineConnector } from "./engine/client.js";
+import type { EngineConnector } from "./engine/connector.js";
+import { remedies } from "./engine/find-engine.js";
+import { engineFaults } from "./engine/require-engine.js";
+import { tellEngine } from "./engine/tell-engine.js";
 import { messageOf } from "./errors.js";
 import type { DockerOptions } from "./options.js";
 
 /** Whether there is an engine that can be used from here, and what it is. Never throws. */
 export async function checkEngine(connector: EngineConnector, options: DockerOptions): Promise<CheckResult> {
   try {
-    const engine = await connector.connect();
-    const facts = await engine.facts();
-    if (options.runtime !== undefined && !facts.runtimes.includes(options.runtime)) {
-      return {
-        ok: false,
-        detail: `the engine at ${engine.place} does not know runtime "${options.runtime}" (it has ${facts.runtimes.join(", ")})`,
-        fix: ["install it on the engine's machine and restart the engine", 'leave out "runtime" of docker()'],
-      };
+    const search = await connector.search();
+    const { client, tried } = search;
+    if (!client) {
+      const facts = tried.map(({ source, url, why }) => [source, url ? `${url}: ${why}` : why]);
+      const detail = "no container engine answers";
+      return { ok: false, detail, facts: Object.fromEntries(facts), fix: remedies(tried) };
     }
-    const kind = [`runtime ${options.runtime ?? "of the engine"}`, `cgroup v${facts.cgroupVersion}`, ...facts.security];
-    const detail = `engine ${facts.version} at ${engine.place} (${kind.join(", ")}); isolation: ${isolationOf(options.runtime)}`;
-    return { ok: true, detail };
+    const engineFacts = await client.facts();
+    const { product, version, api } = client.identity;
+    const engine = `${product} ${version} at ${client.place} (API ${api})`;
+    const facts = tellEngine(search, client.identity, engineFacts, options.runtime);
+    const faults = engineFaults(engineFacts, options.runtime);
+    if (faults.length > 0) {
+      const detail = `${engine}: ${faults.map(({ what }) => what).join("; ")}`;
+      return { ok: false, detail, facts, fix: faults.flatMap(({ fix }) => fix) };
+    }
+    return { ok: true, detail: `${engine}; isolation: ${isolationOf(options.runtime)}`, facts };
   } catch (error) {
-    return {
-      ok: false,
-      detail: messageOf(error),
-      fix: [
-        "start Docker, Podman (podman system service) or Colima",
-        'say where it listens, by DOCKER_HOST or the option "host"',
-      ],
-    };
+    const fix = error instanceof SandboxError && error.code === "INVALID" ? ["correct it, or unset it"] : [];
+    return { ok: false, detail: messageOf(error), fix };
   }
 }

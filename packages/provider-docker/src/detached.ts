@@ -4,7 +4,7 @@ import { type CreateOptions, ownerState, SandboxError } from "@sandkit/core";
 import type { ContainerInspectInfo } from "dockerode";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, providerName, refusal } from "./errors.js";
-import { detachedKey, idKey, nameKey, recordOf, type SandboxRecord, withLabels } from "./labels.js";
+import { detachedKey, nameKey, ownerKey, recordOf, type SandboxRecord, withLabels } from "./labels.js";
 import { removeContainer } from "./removal.js";
 
 const lookAgainMs = 50;
@@ -27,9 +27,9 @@ export interface FoundSandbox {
 /** The container of a sandbox, by its id; undefined when it is gone. */
 export async function findSandbox(engine: EngineClient, id: string): Promise<FoundSandbox | undefined> {
   const containers = await onEngine({ operation: "attach", subject: `sandbox ${id}`, sandboxId: id }, () =>
-    engine.dockerode.listContainers(withLabels([`${idKey}=${id}`])),
+    engine.dockerode.listContainers(withLabels([ownerKey])),
   );
-  const container = containers[0]?.Id;
+  const container = containers.find(({ Labels, Names }) => recordOf(Labels, Names[0])?.id === id)?.Id;
   return container === undefined ? undefined : foundIn(await engine.inspect(container));
 }
 
@@ -73,7 +73,7 @@ export async function findNamed(
 }
 
 /** Refuses a found sandbox that no second client can reach. */
-export function refuseUnreachable({ record, container, state }: FoundSandbox): void {
+export function refuseUnreachable({ record, state }: FoundSandbox): void {
   if (!record.detached) {
     const next = 'create it with "lifetime.detached" to share it';
     throw refusal(
@@ -82,21 +82,16 @@ export function refuseUnreachable({ record, container, state }: FoundSandbox): v
       "attach",
     );
   }
-  if (state === "running") return;
-  const next = state === "paused" ? `docker unpause ${container}` : "try again in a moment";
-  throw new SandboxError(
-    "UNAVAILABLE",
-    `sandbox ${record.id} is ${state === "paused" ? "paused" : "being started"}: ${next}`,
-    {
-      provider: providerName,
-      operation: "attach",
-      sandboxId: record.id,
-    },
-  );
+  if (state === "running" || state === "paused") return;
+  throw new SandboxError("UNAVAILABLE", `sandbox ${record.id} is being started: try again in a moment`, {
+    provider: providerName,
+    operation: "attach",
+    sandboxId: record.id,
+  });
 }
 
 function foundIn(info: ContainerInspectInfo | undefined): FoundSandbox | undefined {
-  const record = info && recordOf(info.Config.Labels);
+  const record = info && recordOf(info.Config.Labels, info.Name);
   if (!info || !record) return undefined;
   const { Status, Running, Paused } = info.State;
   const state = Paused ? "paused" : Running ? "running" : Status === "created" ? "created" : "ending";

@@ -1,7 +1,28 @@
+import type { SandboxRecord } from "./labels.js";
 import { home } from "./workspace.js";
 
 /** Made when missing: tools that keep something expect these. */
-export const directories: readonly string[] = [home, `${home}/.local/bin`, `${home}/.cache`, `${home}/.config/git`];
+const directories: readonly string[] = [home, `${home}/.local/bin`, `${home}/.cache`, `${home}/.config/git`];
+
+/**
+ * The same for one sandbox. With packages of npm above all of its directories, npm takes those for the project: each
+ * place where one can be has an empty directory of its own then, wherever npm may have a network.
+ */
+export function directoriesOf({ workdir, packages = [], egress }: SandboxRecord): readonly string[] {
+  if (!egress || !packages.some((each) => each.startsWith("npm:"))) return directories;
+  return [...directories, ...[workdir, "/app", "/tmp"].map((place) => `${place}/node_modules`)];
+}
+
+/** Where nothing is: pip and npm show it to who asks them for what they cannot get, and need no time for it. */
+const noIndex = "http://127.0.0.1:1/sandbox-without-network/create-it-with-option-packages-or-network-packages/";
+
+/** What pip and npm are told in a sandbox that has no network. */
+export const offlineEnvironment = {
+  PIP_INDEX_URL: noIndex,
+  PIP_RETRIES: "0",
+  npm_config_registry: noIndex,
+  npm_config_fetch_retries: "0",
+} as const;
 
 /** Read by git below all other settings of the user, so that `git config` of any kind goes before it. */
 export const gitConfig = {
@@ -9,6 +30,9 @@ export const gitConfig = {
   content:
     "[user]\n\tname = sandbox\n\temail = sandbox@localhost\n[safe]\n\tdirectory = *\n[init]\n\tdefaultBranch = main\n",
 };
+
+/** What older Node needs to go through a proxy. */
+export const preloadPath = `${home}/.config/sandkit/through-proxy.cjs`;
 
 const libraryThreads = [
   "OMP_NUM_THREADS",

@@ -26,6 +26,7 @@ const unreachable: ReadonlySet<string> = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
   "ABORT_ERR",
+  "ESSH",
 ]);
 
 /** What the statuses of the engine's API mean; others are `UNAVAILABLE`. */
@@ -77,9 +78,15 @@ export function refusal(
   return new SandboxError(code, message, { provider: providerName, operation });
 }
 
+/** What Podman gives as the cause, with status 500, when a container goes while it is asked about it. */
+const goneMeanwhile = "no such container";
+
 /** The HTTP status that the engine answered with, if it is that. */
 export function statusOf(reason: unknown): number | undefined {
   if (!(reason instanceof Error) || !("statusCode" in reason)) return undefined;
+  const body = "json" in reason ? reason.json : undefined;
+  const isGone = body && typeof body === "object" && "cause" in body && body.cause === goneMeanwhile;
+  if (isGone) return 404;
   return typeof reason.statusCode === "number" ? reason.statusCode : undefined;
 }
 

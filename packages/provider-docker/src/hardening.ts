@@ -1,4 +1,5 @@
-import type { ContainerCreateOptions } from "dockerode";
+import type { ContainerCreateOptions, DeviceRequest, MountSettings } from "dockerode";
+import type { DockerNative } from "./options.js";
 import { seccompOption } from "./seccomp-profile.js";
 import { tmpfsOptions, type Workspace } from "./workspace.js";
 
@@ -24,14 +25,16 @@ export interface ContainerPlan {
   readonly attached: boolean;
   /** Directories that the image declares as volumes: as those they could grow without bound. */
   readonly volumes: readonly string[];
+  readonly mounts?: readonly MountSettings[];
+  readonly gpus?: DockerNative["gpus"];
 }
 
 /** Of one process. Below what engines usually have themselves: more than that they could not give. */
 const openFiles = 16_384;
 /** For each directory that the image declares as a volume. */
 const volumeBytes = 1024 * 1024;
-/** What root needs to install packages, and nothing of what reaches the machine. */
-const rootCapabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETGID", "SETUID", "SETFCAP"];
+/** What root needs to install packages and to end what it started as others, and nothing of what reaches the machine. */
+const rootCapabilities = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETFCAP"];
 
 /** A container that can do nothing but compute: no privileges, no network, no place that grows without bound. */
 export function hardenedContainer(plan: ContainerPlan): ContainerCreateOptions {
@@ -82,8 +85,16 @@ export function hardenedContainer(plan: ContainerPlan): ContainerCreateOptions {
       // What a program writes to the first program's output would fill the disk of the engine.
       LogConfig: { Type: "none", Config: {} },
       ...(plan.runtime !== undefined && { Runtime: plan.runtime }),
+      ...(plan.mounts && plan.mounts.length > 0 && { Mounts: [...plan.mounts] }),
+      ...(plan.gpus !== undefined && { DeviceRequests: [gpuRequest(plan.gpus)] }),
     },
   };
+}
+
+/** As `docker run --gpus` asks for them. */
+function gpuRequest(gpus: NonNullable<DockerNative["gpus"]>): DeviceRequest {
+  const which = typeof gpus === "object" ? { DeviceIDs: [...gpus] } : { Count: gpus === "all" ? -1 : gpus };
+  return { Driver: "", Options: {}, Capabilities: [["gpu"]], ...which };
 }
 
 function capabilitiesOf({ first, unsafeRoot }: ContainerPlan): string[] {

@@ -13,6 +13,10 @@ export interface ImageFacts {
   /** Of its content; a container made by it cannot get another image. */
   readonly id: string;
   readonly reference: string;
+  /** Id of the image whose interpreters it has: itself, or the one that packages were added to. */
+  readonly origin: string;
+  /** Packages that were added to it, each exactly. */
+  readonly packages?: readonly string[] | undefined;
   /** As `NAME=value`. */
   readonly env: readonly string[];
   /** Directories that it declares as volumes. */
@@ -21,13 +25,16 @@ export interface ImageFacts {
   readonly first: FirstProgram;
 }
 
-type Asker = {
+/** Who asks for an image. */
+export type Asker = {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((message: string) => void) | undefined;
+  /** True: what is not on the engine is not brought there. */
+  readonly presentOnly?: boolean | undefined;
 };
 
 /** Label of an image that says what its sandboxes start with, so that nobody has to look. */
-const agentLabel = "sandkit.agent";
+export const agentLabel = "sandkit.agent";
 
 /** Brings images onto the engine and knows what is in them. */
 export class ImageStore {
@@ -53,6 +60,7 @@ export class ImageStore {
     const facts = {
       id,
       reference,
+      origin: id,
       env: config?.Env ?? [],
       volumes: Object.keys(config?.Volumes ?? {}),
     };
@@ -63,7 +71,7 @@ export class ImageStore {
   }
 
   async #bring(engine: EngineClient, template: Template, reference: string, asker: Asker): Promise<void> {
-    if (this.#pull === "never") throw missing(template, reference);
+    if (this.#pull === "never" || asker.presentOnly) throw missing(template, reference);
     await this.#fetching.run(reference, asker, async (job) => {
       const { image } = template;
       if (!(await inspectImage(engine, image))) await pullImage(engine, image, job);

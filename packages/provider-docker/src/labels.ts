@@ -1,4 +1,7 @@
-/** What a container's labels tell of its sandbox. Labels cannot be changed afterwards, from inside or outside. */
+import { recordInName } from "./claimed-name.js";
+import type { Egress } from "./egress.js";
+
+/** What a container tells of its sandbox: by its labels, which cannot be changed afterwards, or by its name. */
 export interface SandboxRecord {
   readonly id: string;
   readonly owner: string;
@@ -9,6 +12,14 @@ export interface SandboxRecord {
   /** Hash of the options that a second create of the name must have too. */
   readonly options?: string | undefined;
   readonly detached: boolean;
+  /** What `packages` of the create came to. */
+  readonly packages?: readonly string[] | undefined;
+  /** Key of the set of packages that is installed in it: then it is nobody's sandbox. */
+  readonly installs?: string | undefined;
+  /** What its programs may be connected with; absent: nothing. */
+  readonly egress?: Egress | undefined;
+  /** Lifetime that it was created with, in milliseconds. */
+  readonly ttlMs?: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -21,6 +32,10 @@ export const createdKey = `${prefix}created`;
 export const idKey = `${prefix}id`;
 export const nameKey = `${prefix}name`;
 export const detachedKey = `${prefix}detached`;
+/** On those that were started before anybody asked for a sandbox. */
+const spareKey = `${prefix}spare`;
+const installsKey = `${prefix}installs`;
+const packagesKey = `${prefix}packages`;
 
 /** Labels of a container with this sandbox in it. */
 export function labelsOf(record: SandboxRecord): Record<string, string> {
@@ -32,17 +47,30 @@ export function labelsOf(record: SandboxRecord): Record<string, string> {
     ...(record.name !== undefined && { [nameKey]: record.name }),
     ...(record.template !== undefined && { [`${prefix}template`]: record.template }),
     ...(record.options !== undefined && { [`${prefix}options`]: record.options }),
+    ...(record.egress && { [`${prefix}egress`]: JSON.stringify(record.egress) }),
+    ...(record.ttlMs !== undefined && { [`${prefix}ttl`]: String(record.ttlMs) }),
     ...(record.detached && { [detachedKey]: "true" }),
+    ...(record.packages && { [packagesKey]: record.packages.join(" ") }),
+    ...(record.installs !== undefined && { [installsKey]: record.installs }),
     ...Object.fromEntries(Object.entries(record.labels).map(([key, value]) => [userPrefix + key, value])),
   };
 }
 
-/** The sandbox of a container; undefined when there is none in it. */
-export function recordOf(labels: Readonly<Record<string, string>>): SandboxRecord | undefined {
+/** Labels of a container that waits for its sandbox. */
+export function spareLabels(owner: string): Record<string, string> {
+  return { [ownerKey]: owner, [createdKey]: String(Date.now()), [spareKey]: "true" };
+}
+
+/**
+ * The sandbox of a container; undefined when there is none in it.
+ * @param name Of the container, as the engine tells it.
+ */
+export function recordOf(labels: Readonly<Record<string, string>>, name = ""): SandboxRecord | undefined {
   const id = labels[idKey];
   const owner = labels[ownerKey];
+  if (labels[spareKey] !== undefined && owner !== undefined) return recordInName(name, owner);
   const workdir = labels[`${prefix}workdir`];
-  if (id === undefined || owner === undefined || workdir === undefined) return undefined;
+  if (id === undefined || owner === undefined || workdir === undefined || installsKey in labels) return undefined;
   const own = Object.entries(labels).filter(([key]) => key.startsWith(userPrefix));
   return {
     id,
@@ -53,16 +81,19 @@ export function recordOf(labels: Readonly<Record<string, string>>): SandboxRecor
     template: labels[`${prefix}template`],
     options: labels[`${prefix}options`],
     detached: labels[detachedKey] === "true",
+    packages: labels[packagesKey]?.split(" ").filter((entry) => entry !== ""),
+    egress: egressIn(labels[`${prefix}egress`]),
+    ttlMs: labels[`${prefix}ttl`] === undefined ? undefined : Number(labels[`${prefix}ttl`]),
     labels: Object.fromEntries(own.map(([key, value]) => [key.slice(userPrefix.length), value])),
   };
+}
+
+/** As it was written here: nobody can change a label. */
+function egressIn(label: string | undefined): Egress | undefined {
+  return label === undefined ? undefined : JSON.parse(label);
 }
 
 /** A filter of the engine: containers with all these labels, in any state. */
 export function withLabels(wanted: readonly string[]) {
   return { all: true, filters: JSON.stringify({ label: wanted }) } as const;
-}
-
-/** The filter's form of a user's label. */
-export function userLabel(key: string, value: string): string {
-  return `${userPrefix}${key}=${value}`;
 }

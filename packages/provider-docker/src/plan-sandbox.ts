@@ -1,7 +1,11 @@
 import { randomInt } from "node:crypto";
-import { type CreateOptions, parseOptions } from "@sandkit/core";
+import { type AskedPackages, type CreateOptions, packageLanguageOf, parseOptions, parsePackages } from "@sandkit/core";
+import type { MountSettings } from "dockerode";
+import { type Egress, egressOf } from "./egress.js";
 import { providerName, refusal } from "./errors.js";
+import { mountSettings } from "./mounts.js";
 import { type DockerNative, type DockerOptions, nativeSchema } from "./options.js";
+import { type Indexes, indexesOf } from "./packages/indexes.js";
 import { defaultTemplate, findTemplate, type Template } from "./templates.js";
 import { layOutWorkspace, type Workspace } from "./workspace.js";
 
@@ -24,13 +28,24 @@ export interface SandboxPlan {
   readonly templateName?: string | undefined;
   readonly workspace: Workspace;
   readonly user: string;
+  /** Whether any other number would do. */
+  readonly anyUser: boolean;
   readonly runtime?: string | undefined;
   readonly network: "none" | "bridge";
+  /** What programs may be connected with through the agent. */
+  readonly egress?: Egress | undefined;
+  /** Ports are to be reached, which an agent alone can do. */
+  readonly hasPorts: boolean;
   /** Absent: two, or all that there are. */
   readonly cpus?: number | undefined;
   readonly pids: number;
   readonly env: Readonly<Record<string, string>>;
   readonly unsafeRoot: boolean;
+  readonly packages: AskedPackages;
+  /** Where packages come from. */
+  readonly indexes: Indexes;
+  readonly mounts: readonly MountSettings[];
+  readonly gpus?: DockerNative["gpus"];
 }
 
 /**
@@ -47,33 +62,58 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
     throw refusal("INVALID", `resources.cpus ${resources.cpus}: must be at least ${minCpus}`);
   }
   const user = native.user ?? anyUser();
+  const policy = create.network ?? "none";
+  const isRaw = policy === "full" && options.unsafeBridge === true;
   if (!options.unsafeRoot && /^0*:|:0*$/.test(user)) {
     throw refusal(
       "INVALID",
       `native.user "${user}" is root: docker({ unsafeRoot: true }) allows root for all sandboxes`,
     );
   }
+  const indexes = indexesOf(options, create.env);
+  // What cannot be reached need not be known.
+  const env = policy === "none" ? (create.env ?? {}) : { ...indexes, ...create.env };
+  const workspace = layOutWorkspace({
+    workdir: create.workdir,
+    memoryMiB: resources.memoryMiB ?? options.memoryMiB ?? defaultMemoryMiB,
+    diskMiB: resources.diskMiB ?? (resources.memoryMiB === undefined ? options.diskMiB : undefined),
+  });
   return {
     template: templateName === undefined ? imageTemplate(create.image) : findTemplate(templateName, options.images),
     templateName,
-    workspace: layOutWorkspace({
-      workdir: create.workdir,
-      memoryMiB: resources.memoryMiB ?? options.memoryMiB ?? defaultMemoryMiB,
-      diskMiB: resources.diskMiB ?? (resources.memoryMiB === undefined ? options.diskMiB : undefined),
-    }),
+    workspace,
     user,
+    anyUser: native.user === undefined,
     runtime: native.runtime ?? options.runtime,
-    network: create.network === "full" && options.unsafeBridge ? "bridge" : "none",
+    network: isRaw ? "bridge" : "none",
+    egress: isRaw ? undefined : egressOf(policy, env, options.packageHosts),
+    hasPorts: (create.ports?.length ?? 0) > 0,
     cpus: resources.cpus ?? options.cpus,
     pids,
-    env: create.env ?? {},
+    env,
     unsafeRoot: options.unsafeRoot ?? false,
+    packages: parsePackages(providerName, create.packages, packageLanguageOf(templateName)),
+    indexes,
+    mounts: mountSettings(native.mounts ?? [], options, workspace),
+    gpus: native.gpus,
   };
 }
 
-function anyUser(): string {
+/** A number for the user of one sandbox. */
+export function anyUser(): string {
   const id = randomInt(users.first, users.end);
   return `${id}:${id}`;
+}
+
+/**
+ * Equal for sandboxes that can live in the same container, before anything was said to its agent. All that the plan says
+ * is fixed at birth, but for what is taken out here.
+ */
+export function birthKey({ env, templateName, template, workspace, user, egress, ...fixed }: SandboxPlan): string {
+  const { workdir, ...space } = workspace;
+  const own = fixed.anyUser ? undefined : user;
+  // Where connections lead is said at first; that there are some, not every image can do.
+  return JSON.stringify([template.image, template.build, space, own, egress !== undefined, fixed]);
 }
 
 function imageTemplate(image = ""): Template {

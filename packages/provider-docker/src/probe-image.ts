@@ -61,7 +61,7 @@ async function run(engine: EngineClient, image: string, command: readonly string
     volumes: [],
   });
   try {
-    const container = await onEngine(context, () => engine.dockerode.createContainer({ name, ...plan }));
+    const container = await onEngine(context, () => engine.create({ name, ...plan }));
     const { stdout } = demultiplex(await onEngine(context, () => engine.attach(name)));
     const started = await starts(container, context);
     return started ? await text(stdout) : undefined;

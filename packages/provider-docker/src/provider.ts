@@ -1,15 +1,18 @@
 import { defineProvider, type Provider, parseOptions } from "@sandkit/core";
 import { dockerCapabilities } from "./capabilities.js";
 import { checkEngine } from "./check.js";
-import { EngineConnector } from "./engine/client.js";
+import { EngineConnector } from "./engine/connector.js";
 import { providerName } from "./errors.js";
 import { type DockerNative, type DockerOptions, optionsSchema } from "./options.js";
+import { removeUnusedSets } from "./packages/unused-sets.js";
 import { planSandbox } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
 import { Sandboxes } from "./sandboxes.js";
+import { checkSnapshotId, listSnapshots, removeSnapshot, sweepSnapshots } from "./snapshots.js";
 
 /**
- * Sandboxes in hardened containers, on Docker or what speaks its API. Nothing is connected to before the first use.
+ * Sandboxes in hardened containers, on Docker or what speaks its API. Nothing is connected to before the first use,
+ * unless a pool is asked for.
  * @throws SandboxError `INVALID` for options that are none
  */
 export function docker(options: DockerOptions = {}): Provider<DockerNative> {
@@ -21,12 +24,23 @@ export function docker(options: DockerOptions = {}): Provider<DockerNative> {
     name: providerName,
     capabilities: dockerCapabilities(parsed),
     validate: (create) => {
+      if (create.snapshot !== undefined) checkSnapshotId(create.snapshot);
       planSandbox(create, parsed);
     },
     create: (create) => sandboxes.create(create),
     attach: (ref, attach) => sandboxes.attach(ref, attach),
     list: (list) => sandboxes.list(list),
-    reap: async (reap) => reapContainers(await connector.connect(), reap),
+    snapshots: async function* () {
+      yield* listSnapshots(await connector.connect());
+    },
+    removeSnapshot: async (id) => removeSnapshot(await connector.connect(), id),
+    reap: async (reap) => {
+      const engine = await connector.connect();
+      const reaped = await reapContainers(engine, reap);
+      if (!reap.dryRun) await sweepSnapshots(engine);
+      return [...reaped, ...(await removeUnusedSets(engine, reap))];
+    },
     check: () => checkEngine(connector, parsed),
+    close: () => sandboxes.close(),
   });
 }

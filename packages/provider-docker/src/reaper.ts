@@ -1,13 +1,15 @@
 import { ownerState, type ReapOptions, type SandboxRef } from "@sandkit/core";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, providerName } from "./errors.js";
-import { createdKey, idKey, ownerKey, recordOf, withLabels } from "./labels.js";
+import { createdKey, ownerKey, recordOf, withLabels } from "./labels.js";
 import { removeContainer } from "./removal.js";
 
 /** Longer than any creation takes: one that has not started by then was given up, whoever began it. In ms. */
 const unstartedMs = 15 * 60_000;
 /** An exited container removes itself, unless its engine was stopped. In ms. */
 const exitedMs = 60_000;
+/** How old a paused one becomes that outlives its maker, at least: nothing tells when it was paused. In ms. */
+const pausedMs = 7 * 24 * 3600_000;
 
 interface Found {
   readonly name: string;
@@ -16,6 +18,7 @@ interface Found {
   readonly owner: string;
   readonly ageMs: number;
   readonly detached: boolean;
+  readonly ttlMs: number | undefined;
 }
 
 /** Removes what lost its owner, one after another; never what a living program holds. */
@@ -33,22 +36,26 @@ async function ours(engine: EngineClient): Promise<Found[]> {
   const containers = await onEngine({ operation: "reap", subject: "containers" }, () =>
     engine.dockerode.listContainers(withLabels([ownerKey])),
   );
-  return containers.map(({ Id, Labels, State, Created }) => ({
-    name: Id,
-    ref: { provider: providerName, id: Labels[idKey] ?? Id },
-    state: State,
-    owner: Labels[ownerKey] ?? "",
-    ageMs: Date.now() - Number(Labels[createdKey] ?? Created * 1000),
-    detached: recordOf(Labels)?.detached ?? false,
-  }));
+  return containers.map(({ Id, Names, Labels, State, Created }) => {
+    const record = recordOf(Labels, Names[0]);
+    return {
+      name: Id,
+      ref: { provider: providerName, id: record?.id ?? Id },
+      state: State,
+      owner: Labels[ownerKey] ?? "",
+      ageMs: Date.now() - (record?.createdAt.getTime() ?? Number(Labels[createdKey] ?? Created * 1000)),
+      detached: record?.detached ?? false,
+      ttlMs: record?.ttlMs,
+    };
+  });
 }
 
-async function isOrphan({ owner, state, ageMs, detached }: Found): Promise<boolean> {
+async function isOrphan({ owner, state, ageMs, detached, ttlMs }: Found): Promise<boolean> {
   const maker = await ownerState(owner);
   if (maker === "alive") return false;
   if (state === "exited" || state === "dead") return maker === "dead" || ageMs > exitedMs;
   if (state === "created") return maker === "dead" || ageMs > unstartedMs;
   // Whoever made a detached one may well be dead: its agent ends it. A paused one's cannot.
-  if (detached) return state === "paused" && maker === "dead";
+  if (detached) return state === "paused" && ageMs > Math.max(pausedMs, ttlMs ?? 0);
   return maker === "dead";
 }

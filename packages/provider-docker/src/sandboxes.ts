@@ -3,8 +3,10 @@ import {
   type AttachOptions,
   type CreateOptions,
   fingerprintOf,
+  keepAlive,
   type ListOptions,
   ownerLabel,
+  PausedSession,
   type ProviderSession,
   type SandboxInfo,
   type SandboxRef,
@@ -12,9 +14,9 @@ import {
   Slots,
 } from "@sandkit/core";
 import { bridgeStreams, firstCommand } from "./agent-program.js";
+import { archivePlanOf } from "./archive-plan.js";
 import { dockerCapabilities } from "./capabilities.js";
 import { CompiledAgents } from "./compiled-agents.js";
-import { requireRuntime } from "./create-container.js";
 import {
   containerNameOf,
   type FoundSandbox,
@@ -23,21 +25,44 @@ import {
   hasDetached,
   refuseUnreachable,
 } from "./detached.js";
-import type { EngineClient, EngineConnector } from "./engine/client.js";
+import { DockerSession, type ForkSession } from "./docker-session.js";
+import type { EngineClient } from "./engine/client.js";
+import type { EngineConnector } from "./engine/connector.js";
+import { demultiplex } from "./engine/demux.js";
+import { requireEngine } from "./engine/require-engine.js";
 import { onEngine, providerName, refusal, statusOf } from "./errors.js";
-import { ImageStore } from "./image-store.js";
-import { idKey, recordOf, type SandboxRecord, userLabel, withLabels } from "./labels.js";
+import { freeze } from "./freeze.js";
+import { type Asker, type ImageFacts, ImageStore } from "./image-store.js";
+import { labelsOf, ownerKey, recordOf, type SandboxRecord, withLabels } from "./labels.js";
 import type { DockerNative, DockerOptions } from "./options.js";
-import { planSandbox } from "./plan-sandbox.js";
+import { packWorkspace } from "./pack-workspace.js";
+import { PackageSets } from "./packages/package-sets.js";
+import { PauseState } from "./pause-state.js";
+import { lostSandbox } from "./plain/engine-exec.js";
+import { planSandbox, type SandboxPlan } from "./plan-sandbox.js";
 import { reapContainers } from "./reaper.js";
-import { type FirstWords, openSession } from "./session.js";
+import { type Box, infoOf as boxInfo, type FirstWords, openSession, removalOf } from "./session.js";
+import type { SnapshotRecord } from "./snapshot-labels.js";
+import { findSnapshot, imageOfSnapshot, optionsFrom, requireBase, sweepSnapshots } from "./snapshots.js";
+import { type ImageOf, SpareContainers } from "./spare-containers.js";
 import { startSandbox } from "./start-sandbox.js";
+import { unpackStream } from "./unpack-workspace.js";
 
 type Create = CreateOptions<DockerNative>;
 
 /** What the first client tells the agent, and the hash of the options that go with a name. */
 interface Words extends FirstWords {
   readonly options?: string;
+}
+
+/** What a sandbox starts from. */
+interface Start {
+  readonly engine: EngineClient;
+  readonly plan: SandboxPlan;
+  readonly image: ImageFacts;
+  readonly snapshot?: SnapshotRecord | undefined;
+  /** Whether its image is not the one that the plan names. */
+  readonly isOfImage: boolean;
 }
 
 /** More at one time take longer together: starting a container is work for the engine's processors. */
@@ -50,26 +75,33 @@ export class Sandboxes {
   readonly #options: DockerOptions;
   readonly #images: ImageStore;
   readonly #agents = new CompiledAgents();
+  readonly #sets: PackageSets;
   readonly #attached = new SessionRegistry(providerName);
   readonly #slots = new Slots(createsAtOneTime);
+  readonly #spares: SpareContainers | undefined;
   #swept = false;
 
   constructor(connector: EngineConnector, options: DockerOptions) {
     this.#connector = connector;
     this.#options = options;
     this.#images = new ImageStore(options.pull);
+    this.#sets = new PackageSets(options, this.#agents);
+    if (!options.pool) return;
+    const parts = { connector, agents: this.#agents, slots: this.#slots };
+    const imageOf: ImageOf = (engine, plan, asker) => this.#imageOf(engine, plan, asker);
+    this.#spares = new SpareContainers({ size: options.pool.size, imageOf, ...parts }, planSandbox({}, options));
   }
 
-  async create(create: Create): Promise<ProviderSession> {
-    if (create.lifetime?.detached) return this.#createDetached(create);
-    return this.#attached.create(create, ({ id }) =>
-      this.#slots.run(create.signal, async () => {
-        const engine = await this.#engine(create);
-        if (create.name !== undefined && (await hasDetached(engine, create.name))) throw takenName(create.name);
-        // Its lifetime is kept by the registry: the owner is there as long as the sandbox is.
-        return this.#start(engine, create, id, {});
-      }),
-    );
+  /** @param image Id of the image, where it is not that of the options. */
+  async create(create: Create, image?: string): Promise<ProviderSession> {
+    if (create.lifetime?.detached) return this.#createDetached(create, image);
+    return this.#attached.create(create, async ({ id }) => {
+      const engine = await this.#engine(create);
+      if (create.name !== undefined && (await hasDetached(engine, create.name))) throw takenName(create.name);
+      const start = await this.#prepare(engine, create, image);
+      // Its lifetime is kept by the registry: the owner is there as long as the sandbox is.
+      return this.#start(start, create, id, {});
+    });
   }
 
   async attach(ref: SandboxRef, { signal }: AttachOptions = {}): Promise<ProviderSession | null> {
@@ -79,7 +111,7 @@ export class Sandboxes {
     const found = await findSandbox(engine, ref.id);
     if (!found || found.state === "ending") return null;
     refuseUnreachable(found);
-    return this.#join(engine, found, signal);
+    return found.state === "paused" ? this.#resting(engine, found) : this.#join(engine, found, signal);
   }
 
   async *list(options: ListOptions = {}): AsyncGenerator<SandboxInfo> {
@@ -90,19 +122,24 @@ export class Sandboxes {
     }
   }
 
+  /** Removes the containers that nobody has claimed. */
+  async close(): Promise<void> {
+    await this.#spares?.close();
+  }
+
   /** The engine, at first with a look for what died owners left. */
   async #engine(create: Create): Promise<EngineClient> {
     const engine = await this.#connector.connect();
     if (!this.#swept) {
       this.#swept = true;
-      reapContainers(engine, { olderThanMs: 0 }).catch((error: Error) =>
+      Promise.all([reapContainers(engine, { olderThanMs: 0 }), sweepSnapshots(engine)]).catch((error: Error) =>
         create.onProgress?.(`what died owners left could not be removed: ${error.message}`),
       );
     }
     return engine;
   }
 
-  async #createDetached(create: Create): Promise<ProviderSession> {
+  async #createDetached(create: Create, image: string | undefined): Promise<ProviderSession> {
     const { name, signal } = create;
     const options = createHash("sha256").update(fingerprintOf(create)).digest("hex");
     const engine = await this.#engine(create);
@@ -115,10 +152,11 @@ export class Sandboxes {
           return this.#join(engine, found, signal);
         }
       }
+      const start = await this.#prepare(engine, create, image);
       const { ttlMs, idleMs } = create.lifetime ?? {};
       const words = { ttlMs, idleMs, leaseMs: this.#options.leaseMs ?? defaultLeaseMs, options };
       try {
-        return await this.#slots.run(signal, () => this.#start(engine, create, randomUUID(), words));
+        return await this.#start(start, create, randomUUID(), words);
       } catch (error) {
         // Somebody else was faster with this name: theirs is the one to get.
         if (name === undefined || statusOf(error instanceof Error ? error.cause : undefined) !== 409) throw error;
@@ -126,58 +164,154 @@ export class Sandboxes {
     }
   }
 
-  async #start(engine: EngineClient, create: Create, id: string, words: Words): Promise<ProviderSession> {
+  /** Brings onto the engine what a sandbox starts from, which may take long: nobody else waits for it. */
+  async #prepare(engine: EngineClient, create: Create, imageId: string | undefined): Promise<Start> {
+    const { template, image: named, onProgress, signal } = create;
+    const snapshot = create.snapshot === undefined ? undefined : await findSnapshot(engine, create.snapshot);
+    const plan = planSandbox(snapshot ? optionsFrom(create, snapshot, this.#options) : create, this.#options);
+    await requireEngine(engine, plan.runtime);
+    const asker = { signal, onProgress };
+    const needsBase = snapshot && (template !== undefined || named !== undefined);
+    if (needsBase) requireBase(snapshot, await this.#images.prepare(engine, plan.template, asker));
+    const own = imageId ?? (snapshot && imageNameOf(snapshot));
+    const from = own === undefined ? plan : { ...plan, template: { name: own, image: own } };
+    // It may be on its way already, for the pool.
+    return {
+      engine,
+      plan,
+      snapshot,
+      isOfImage: own !== undefined,
+      image: await keepAlive(this.#imageOf(engine, from, asker)),
+    };
+  }
+
+  async #imageOf(engine: EngineClient, plan: SandboxPlan, asker: Asker): Promise<ImageFacts> {
+    const image = await this.#images.prepare(engine, plan.template, asker);
+    const { python, node } = plan.packages;
+    return python.length + node.length === 0 ? image : this.#sets.prepare(engine, image, plan, asker);
+  }
+
+  async #start(start: Start, create: Create, id: string, words: Words): Promise<ProviderSession> {
+    const { engine, plan, image, snapshot, isOfImage } = start;
     const { onProgress, signal, labels = {}, name } = create;
-    const plan = planSandbox(create, this.#options);
-    await requireRuntime(engine, plan.runtime);
-    const image = await this.#images.prepare(engine, plan.template, { signal, onProgress });
     const detached = create.lifetime?.detached ?? false;
     const record: SandboxRecord = {
       id,
       owner: await ownerLabel(),
       createdAt: new Date(),
       name,
-      template: plan.templateName,
+      template: snapshot && create.template === undefined ? snapshot.template : plan.templateName,
       workdir: plan.workspace.workdir,
       options: words.options,
       detached,
+      packages: image.packages,
+      egress: plan.egress,
+      ttlMs: create.lifetime?.ttlMs,
       labels,
     };
-    const first = await firstCommand(image, plan, detached, this.#agents.of(image.id));
-    onProgress?.(`starting a container of ${image.reference}`);
-    const container = containerNameOf(id, detached ? name : undefined);
-    const order = { engine, name: container, plan, image, record, ...first };
     const capabilities = dockerCapabilities(this.#options, plan.runtime, image.first);
-    return startSandbox(order, capabilities, words, signal, this.#agents);
+    const fork: ForkSession = (count, original) => this.#fork(engine, create, count, original);
+    const tenant = { record, capabilities, plan, words, fork, snapshot: snapshot?.id };
+    // A detached one has another first program, and one of an image of its own no kind.
+    const isUsual = !detached && !isOfImage;
+    const spare = isUsual ? await this.#spares?.claim(engine, image, plan, tenant, signal) : undefined;
+    if (spare) return spare;
+    return this.#slots.run(signal, async () => {
+      const first = await firstCommand(image, plan, detached, this.#agents.of(image.origin));
+      onProgress?.(`starting a container of ${image.reference}`);
+      const container = containerNameOf(id, detached ? name : undefined);
+      const order = {
+        engine,
+        name: container,
+        plan,
+        image,
+        labels: labelsOf(record),
+        detached,
+        sandboxId: id,
+        ...first,
+      };
+      return startSandbox(order, tenant, signal, this.#agents);
+    });
+  }
+
+  /** The files go from box to box, through this program: nothing of it is left on the engine. */
+  async #fork(
+    engine: EngineClient,
+    create: Create,
+    count: number,
+    original: ProviderSession,
+  ): Promise<ProviderSession[]> {
+    const found = await findSandbox(engine, original.ref.id);
+    const inspected = found && (await engine.inspect(found.container));
+    if (!inspected) throw lostSandbox(original.ref.id);
+    // Its image has its packages, and may be another one than its name leads to by now.
+    const { name, snapshot, packages, signal, onProgress, ...kept } = create;
+    const options = { ...kept, workdir: original.workdir };
+    const making = Array.from({ length: count }, () => this.create(options, inspected.Image));
+    const outcomes = await Promise.allSettled(making);
+    const made = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+    try {
+      await Promise.all(making);
+      const plan = archivePlanOf(inspected);
+      const { tar } = await packWorkspace(original, plan);
+      await unpackStream(made, tar, plan);
+      return made;
+    } catch (error) {
+      await Promise.allSettled(made.map((fork) => fork.destroy()));
+      throw error;
+    }
   }
 
   /** Another client of a detached sandbox. */
-  async #join(
-    engine: EngineClient,
-    { container, record, runtime }: FoundSandbox,
-    signal: AbortSignal | undefined,
-  ): Promise<ProviderSession> {
+  async #join(engine: EngineClient, found: FoundSandbox, signal?: AbortSignal): Promise<ProviderSession> {
+    const box = this.#boxOf(engine, found);
+    if (found.state === "paused") await freeze(engine, found.container, false, found.record.id);
+    const streams = await bridgeStreams(engine, found.container, found.record.id);
+    return new DockerSession(await openSession(box, demultiplex(streams), {}, signal), box);
+  }
+
+  /** A detached sandbox that was found paused, and stays so until somebody resumes it. */
+  #resting(engine: EngineClient, found: FoundSandbox): ProviderSession {
+    const box = this.#boxOf(engine, found);
+    return new PausedSession({
+      ref: { provider: providerName, id: found.record.id },
+      workdir: found.record.workdir,
+      capabilities: box.capabilities,
+      native: { container: engine.container(found.container), dockerode: engine.dockerode },
+      info: () => boxInfo(box),
+      destroy: removalOf(box),
+      wake: () => this.#join(engine, found),
+    });
+  }
+
+  #boxOf(engine: EngineClient, { container, record, runtime }: FoundSandbox): Box {
     const capabilities = dockerCapabilities(this.#options, runtime);
-    const streams = await bridgeStreams(engine, container, record.id);
-    return openSession({ engine, container, record, capabilities, origin: "attached" }, streams, {}, signal);
+    const standstill = new PauseState();
+    return { engine, container, record, capabilities, origin: "attached", first: "python", standstill };
   }
 
   /** What the engine has with these labels, whoever made it. */
   async #others(options: ListOptions): Promise<{ readonly record: SandboxRecord; readonly state: string }[]> {
     const engine = await this.#connector.connect();
-    const wanted = Object.entries(options.labels ?? {}).map(([key, value]) => userLabel(key, value));
+    const wanted = Object.entries(options.labels ?? {});
     const containers = await onEngine({ operation: "list", subject: "containers" }, () =>
-      engine.dockerode.listContainers(withLabels([idKey, ...wanted])),
+      engine.dockerode.listContainers(withLabels([ownerKey])),
     );
-    return containers.flatMap(({ Labels, State }) => {
-      const record = recordOf(Labels);
-      return record && (State === "running" || State === "paused") ? [{ record, state: State }] : [];
+    return containers.flatMap(({ Labels, Names, State }) => {
+      const record = recordOf(Labels, Names[0]);
+      const isWanted = record && wanted.every(([key, value]) => record.labels[key] === value);
+      return isWanted && (State === "running" || State === "paused") ? [{ record, state: State }] : [];
     });
   }
 }
 
+function imageNameOf({ id }: SnapshotRecord): string {
+  const { repo, tag } = imageOfSnapshot(id);
+  return `${repo}:${tag}`;
+}
+
 function infoOf(record: SandboxRecord, state: string): SandboxInfo {
-  const { id, name, template, createdAt, labels } = record;
+  const { id, name, template, createdAt, labels, packages } = record;
   return {
     ref: { provider: providerName, id },
     state: state === "paused" ? "paused" : "running",
@@ -186,6 +320,7 @@ function infoOf(record: SandboxRecord, state: string): SandboxInfo {
     template,
     createdAt,
     labels,
+    packages,
     // Known to who attaches: asking each box here would make a list as slow as its slowest.
     shells: [],
     interpreters: [],

@@ -1,17 +1,20 @@
-import type { Duplex } from "node:stream";
 import {
   type AgentSession,
   agentSession,
   type Capabilities,
+  type Channel,
   SandboxError,
   type SandboxInfo,
   streamChannel,
 } from "@sandkit/core";
+import { egressPort, shownNetwork } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
-import { type Demultiplexed, demultiplex } from "./engine/demux.js";
-import { directories } from "./environment.js";
+import type { Demultiplexed } from "./engine/demux.js";
+import { directoriesOf } from "./environment.js";
 import { providerName } from "./errors.js";
+import type { FirstProgram } from "./hardening.js";
 import type { SandboxRecord } from "./labels.js";
+import type { PauseState } from "./pause-state.js";
 import { removeContainer } from "./removal.js";
 import { whyLost } from "./why-lost.js";
 
@@ -23,6 +26,9 @@ export interface Box {
   readonly record: SandboxRecord;
   readonly capabilities: Capabilities;
   readonly origin: SandboxInfo["origin"];
+  /** What the container starts with. */
+  readonly first: FirstProgram;
+  readonly standstill: PauseState;
 }
 
 /** What the first client of an agent decides. */
@@ -31,37 +37,50 @@ export interface FirstWords {
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly leaseMs?: number | undefined;
+  /** How long the agent may take to answer, in milliseconds; default 30 s. */
+  readonly startTimeoutMs?: number | undefined;
 }
 
 /**
- * The session of a box, over the streams of the engine that lead to its agent.
+ * The session of a box, over the streams that lead to its agent.
  * @throws SandboxError `UNAVAILABLE` with what the agent's program said, `SANDBOX_LOST`; or `signal.reason`
  */
 export async function openSession(
   box: Box,
-  streams: Duplex,
+  outputs: Demultiplexed,
   words: FirstWords,
   signal?: AbortSignal,
 ): Promise<AgentSession> {
-  const outputs = demultiplex(streams);
+  const streams = outputs.source;
   const refer = (how: "ref" | "unref") => {
     if (how in streams) Reflect.apply(Reflect.get(streams, how), streams, []);
   };
-  const channel = streamChannel({
-    readable: outputs.stdout,
-    writable: streams,
-    ref: () => refer("ref"),
-    unref: () => refer("unref"),
-  });
+  const { standstill, engine, container, record } = box;
+  const channel: Channel = {
+    ...streamChannel({
+      readable: outputs.stdout,
+      writable: streams,
+      ref: () => refer("ref"),
+      unref: () => refer("unref"),
+    }),
+    get stalled() {
+      return standstill.paused;
+    },
+    silent: () => {
+      standstill.look(engine, container, record.id);
+    },
+  };
   const remove = removalOf(box);
   try {
+    const network = await networkOf(box);
     const session = await agentSession(channel, {
       ref: { provider: providerName, id: box.record.id },
       capabilities: box.capabilities,
       workdir: box.record.workdir,
-      directories,
+      directories: directoriesOf(box.record),
       signal,
       ...words,
+      network,
       info: () => infoOf(box),
       explainLoss: () => explainLoss(box, outputs),
       destroy: remove,
@@ -74,6 +93,13 @@ export async function openSession(
   } catch (error) {
     throw withLastWords(error, outputs);
   }
+}
+
+/** Serves what the sandbox may reach; loaded where there is something. */
+async function networkOf({ record }: Box) {
+  if (!record.egress) return undefined;
+  const { BoxNetwork } = await import("@sandkit/core/network");
+  return new BoxNetwork(record.egress, egressPort);
 }
 
 /** Removes the container once, however many ask for it. */
@@ -90,10 +116,13 @@ export function removalOf({ engine, container, record }: Box): () => Promise<voi
 
 /** What the engine says of a box. */
 export async function infoOf(box: Box): Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">> {
-  const found = (await box.engine.inspect(box.container))?.State;
-  const { name, template, createdAt, labels } = box.record;
+  const inspected = await box.engine.inspect(box.container);
+  const found = inspected?.State;
+  const { name, template, createdAt, labels, packages } = box.record;
   const state = found?.Paused ? "paused" : found?.Running ? "running" : "gone";
-  return { state, origin: box.origin, name, template, createdAt, labels };
+  // What a bridge leads to is not known here.
+  const network = inspected?.HostConfig.NetworkMode === "none" ? shownNetwork(box.record.egress) : undefined;
+  return { state, origin: box.origin, name, template, createdAt, labels, packages, network };
 }
 
 async function explainLoss({ engine, container }: Box, outputs: Demultiplexed): Promise<string | undefined> {

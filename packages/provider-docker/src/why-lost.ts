@@ -9,6 +9,11 @@ const soonNs = 3e9;
 /** The exit code of what was killed with SIGKILL. */
 const killed = "137";
 
+/** The last that is told of a container: by Docker, by Podman. */
+const ends: readonly string[] = ["destroy", "remove"];
+/** Podman is asked for a death by another name than it tells it with. */
+const asked: readonly string[] = ["oom", "kill", "die", "died", ...ends];
+
 /** What the engine tells of one moment in a container's life. */
 interface Moment {
   readonly Action: string;
@@ -36,7 +41,7 @@ export async function whyLost(engine: EngineClient, container: string): Promise<
 
 /** The engine keeps them for a while after the container is gone. */
 async function lastMoments(engine: EngineClient, container: string): Promise<readonly Moment[]> {
-  const filters = JSON.stringify({ container: [container], event: ["oom", "kill", "die", "destroy"] });
+  const filters = JSON.stringify({ container: [container], event: asked });
   const stream = await engine.dockerode.getEvents({ since: 1, filters });
   if (!(stream instanceof Readable)) throw new Error("the engine's client gives no stream of events");
   const moments: Moment[] = [];
@@ -48,7 +53,7 @@ async function lastMoments(engine: EngineClient, container: string): Promise<rea
   try {
     for await (const line of jsonLines(stream)) {
       moments.push(line as unknown as Moment);
-      if (line.Action === "destroy") break;
+      if (ends.includes(String(line.Action))) break;
     }
   } catch (error) {
     if (!late) throw error;

@@ -12,6 +12,8 @@ const ofImage = /^\/(?:bin|boot|dev|etc|lib|lib32|lib64|libx32|proc|sbin|sys|usr
 const ofImageItself = /^\/(?:|home|opt|run|usr|usr\/local|var)$/;
 
 const defaultWorkdir = "/workspace";
+/** A workdir in one of these is a directory there, with the share of its own. */
+const holders = ["/tmp", "/app", "/tools", defaultWorkdir] as const;
 /** In the tmpfs of /tmp, so that packages and temporary files share their space and the workdir stays clean. */
 export const home = "/tmp/.home";
 
@@ -54,8 +56,7 @@ export function layOutWorkspace(options: {
   const unit = Math.floor((diskMiB * 1024 * 1024) / 16 / 4096) * 4096;
   const mounts: Record<string, number> = {};
   for (const path of ["/tmp", "/app", "/tools"] as const) mounts[path] = shares[path] * unit;
-  // A workdir in one of the others gives its share to that one.
-  const holder = Object.keys(mounts).find((path) => workdir === path || workdir.startsWith(`${path}/`)) ?? workdir;
+  const holder = holders.find((path) => workdir === path || workdir.startsWith(`${path}/`)) ?? workdir;
   mounts[holder] = (mounts[holder] ?? 0) + shares.workdir * unit;
   return { workdir, memoryMiB, diskMiB, mounts, sharedMemoryBytes: shares["/dev/shm"] * unit };
 }
@@ -72,8 +73,13 @@ export function tmpfsOptions(mounts: Workspace["mounts"], user: string): Record<
   return Object.fromEntries(entries);
 }
 
+/** Whether what is mounted there covers what the image needs to run. */
+export function isOfImage(path: string): boolean {
+  return ofImage.test(path) || ofImageItself.test(path);
+}
+
 function refuseUnfitWorkdir(workdir: string): void {
-  if (!ofImage.test(workdir) && !ofImageItself.test(workdir)) return;
+  if (!isOfImage(workdir)) return;
   throw refusal(
     "INVALID",
     `workdir "${workdir}" would cover what the image needs to run: use ${defaultWorkdir}, or a directory of its own`,

@@ -230,14 +230,19 @@ describeOnEngine("an engine that changes under a sandbox", () => {
     await one.destroy();
   });
 
-  it("has the container paused: a command waits for its deadline and no longer, and destroy works", {
+  it("has the container paused: a command waits for its deadline and no longer, and nothing is given up for it", {
     timeout: 60_000,
   }, async () => {
     const one = await sandbox();
     await one.exec("true");
     const container = await containerOf(one);
     await container.pause();
-    await expect(one.exec("echo late", { timeoutMs: 500 })).rejects.toMatchObject({ code: "SANDBOX_LOST" });
+    await expect(one.exec("echo late", { timeoutMs: 500 })).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect((await one.info()).state).toBe("paused");
+    await expect(one.exec("echo later")).rejects.toThrow(/call resume\(\) first/);
+    await one.resume();
+    await works(one);
+    await one.pause();
     await one.destroy();
     await expect(container.inspect()).rejects.toMatchObject({ statusCode: 404 });
   });

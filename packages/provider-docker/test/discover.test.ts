@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -50,7 +52,8 @@ describe("engineAddresses", () => {
     expect(found[1]).toBe("unix:///var/run/docker.sock");
     expect(found).toContain(`unix://${home}/.colima/default/docker.sock`);
     expect(found).toContain("unix:///run/user/1000/podman/podman.sock");
-    expect(await urls(undefined, around({}, "win32"))).toEqual(["unix:////./pipe/docker_engine"]);
+    expect(await urls(undefined, { ...around(), user: 1000 })).toEqual(found);
+    expect(await urls(undefined, around({}, "win32"))).toContain("unix:////./pipe/docker_engine");
   });
 
   it("names a context or an address that is none", async () => {
@@ -59,10 +62,6 @@ describe("engineAddresses", () => {
       message: expect.stringContaining("gone"),
     });
     await expect(engineAddresses("ftp://x", around())).rejects.toMatchObject({ code: "INVALID" });
-    await expect(engineAddresses("ssh://me@there", around())).rejects.toMatchObject({
-      code: "UNSUPPORTED",
-      message: expect.stringContaining("ssh -nNT"),
-    });
   });
 });
 
@@ -80,9 +79,32 @@ describe("an engine that does not answer", () => {
     expect(performance.now() - started).toBeLessThan(6_000);
   });
 
+  it.skipIf(process.getuid?.() !== 0)("that this user may not connect to names the group that may", async () => {
+    const path = join(home, "closed.sock");
+    const server = createServer().listen(path);
+    await once(server, "listening");
+    await chmod(home, 0o755);
+    const provider = docker({ host: `unix://${path}` });
+    const asOther = async (group: number, mode: number) => {
+      await Promise.all([chown(path, 0, group), chmod(path, mode)]);
+      process.seteuid?.(65_534);
+      try {
+        return await provider.check();
+      } finally {
+        process.seteuid?.(0);
+      }
+    };
+    await docker({ host: `unix://${home}/no.sock` }).check();
+    expect(Object.values((await asOther(0, 0o600)).facts ?? {})[0]).toContain("may not connect: it is root's alone");
+    const closed = await asOther(1, 0o660);
+    expect(Object.values(closed.facts ?? {})[0]).toContain("may not connect: members of group daemon may");
+    expect(closed.fix).toEqual([expect.stringContaining("sudo usermod -aG daemon $USER")]);
+    server.close();
+  });
+
   it("shows in check, with a fix, and never throws", async () => {
     const result = await docker({ host: `unix://${home}/no.sock` }).check();
     expect(result).toMatchObject({ ok: false, fix: expect.any(Array) });
-    expect(result.detail).toContain("no.sock");
+    expect(result.facts).toEqual({ 'option "host"': `unix://${home}/no.sock: nothing is there` });
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from "vitest";
 import { builtName } from "../src/build-template.js";
-import { EngineConnector } from "../src/engine/client.js";
+import { EngineConnector } from "../src/engine/connector.js";
 import { ImageStore } from "../src/image-store.js";
 import { findTemplate } from "../src/templates.js";
 import { describeOnEngine, engine, testImages } from "./engine.js";

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { attachSandbox } from "@sandkit/core";
 import { expect, it } from "vitest";
 import { docker } from "../src/index.js";
-import { containersWith, describeOnEngine, testImages } from "./engine.js";
+import { containersWith, describeOnEngine, engine, testImages } from "./engine.js";
 
 interface Owner {
   readonly child: ChildProcess;
@@ -16,10 +16,10 @@ interface Owner {
 }
 
 /** A program of its own that makes a sandbox. */
-function startOwner(detached = false): Owner {
+function startOwner(mode?: "detached" | "pool"): Owner {
   const mark = randomUUID();
   const program = fileURLToPath(new URL("owner.mjs", import.meta.url));
-  const child = spawn(process.execPath, [program, testImages.python, mark, ...(detached ? ["detached"] : [])], {
+  const child = spawn(process.execPath, [program, testImages.python, mark, ...(mode ? [mode] : [])], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const lines: string[] = [];
@@ -42,10 +42,14 @@ async function kill({ child }: Owner): Promise<void> {
   await dead;
 }
 
-async function goneWithin(mark: string, ms: number): Promise<boolean> {
+function goneWithin(mark: string, ms: number): Promise<boolean> {
+  return noneWithin(`sandkit.label.mark=${mark}`, ms);
+}
+
+async function noneWithin(label: string, ms: number): Promise<boolean> {
   const end = performance.now() + ms;
   while (performance.now() < end) {
-    if ((await containersWith(`sandkit.label.mark=${mark}`)).length === 0) return true;
+    if ((await containersWith(label)).length === 0) return true;
     await pause(20);
   }
   return false;
@@ -58,6 +62,34 @@ describeOnEngine("when its owner is killed", () => {
     expect(await containersWith(`sandkit.label.mark=${owner.mark}`)).toHaveLength(1);
     await kill(owner);
     expect(await goneWithin(owner.mark, 5_000)).toBe(true);
+  });
+
+  it("its pool is gone too; what was claimed from that is found by its labels until then", async () => {
+    const owner = startOwner("pool");
+    // It waits for the first of its pool, which is on its way.
+    const ref = JSON.parse(await owner.line("ready "));
+    const listed = [];
+    for await (const info of docker().list({ labels: { mark: owner.mark } })) listed.push(info.ref);
+    expect(listed).toEqual([ref]);
+    await expect(docker().attach(ref)).rejects.toMatchObject({ code: "UNSUPPORTED" });
+    const claimed = (await engine.listContainers()).find(({ Names }) => Names[0]?.includes(ref.id));
+    expect(claimed?.Labels).toHaveProperty("sandkit.spare");
+    const mine = `sandkit.owner=${claimed?.Labels["sandkit.owner"]}`;
+    const running = () => engine.listContainers({ filters: { label: [mine] } });
+    // One that is not started yet would wait for the next sweep.
+    while ((await running()).length < 3) await pause(20);
+    await kill(owner);
+    expect(await noneWithin(mine, 5_000)).toBe(true);
+  });
+
+  it("a paused one, which cannot end by itself, is swept", async () => {
+    const owner = startOwner();
+    await owner.line("ready ");
+    const [container = ""] = await containersWith(`sandkit.label.mark=${owner.mark}`);
+    await engine.getContainer(container).pause();
+    await kill(owner);
+    await docker({ images: testImages }).reap({ olderThanMs: 0 });
+    expect(await goneWithin(owner.mark, 1_000)).toBe(true);
   });
 
   it("in any phase of its creation, the next sweep leaves nothing", { timeout: 60_000 }, async () => {
@@ -75,7 +107,12 @@ describeOnEngine("when its owner is killed", () => {
   });
 
   it("a detached sandbox lives on for others, and ends one lease after the last", { timeout: 60_000 }, async () => {
-    const owner = startOwner(true);
+    const owner = startOwner("detached");
+    const resting = startOwner("detached");
+    const restingRef = JSON.parse(await resting.line("ready "));
+    const [container = ""] = await containersWith(`sandkit.label.mark=${resting.mark}`);
+    await engine.getContainer(container).pause();
+    await kill(resting);
     const ref = JSON.parse(await owner.line("ready "));
     await kill(owner);
     const provider = docker({ images: testImages });
@@ -88,7 +125,15 @@ describeOnEngine("when its owner is killed", () => {
     // Longer than the lease: whoever is attached renews it.
     await pause(4_000);
     expect(await found.files.readText("mark")).toBe(owner.mark);
-    const other = startOwner(true);
+    // A paused one has outlived its lease, and everybody who knew it.
+    expect(await provider.reap({ olderThanMs: 0 })).not.toContainEqual(restingRef);
+    const woken = await attachSandbox(provider, restingRef);
+    expect((await woken.info()).state).toBe("paused");
+    await expect(woken.files.readText("mark")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await woken.resume();
+    expect(await woken.files.readText("mark")).toBe(resting.mark);
+    await woken.destroy();
+    const other = startOwner("detached");
     await other.line("ready ");
     await kill(other);
     expect(await goneWithin(other.mark, 10_000)).toBe(true);

@@ -2,8 +2,10 @@
 import { createSandbox } from "@sandkit/core";
 import { docker } from "../dist/index.js";
 
-const [image, mark, detached] = process.argv.slice(2);
-const provider = docker({ images: { python: image }, leaseMs: 3_000 });
+const [image, mark, mode] = process.argv.slice(2);
+const detached = mode === "detached";
+const pool = mode === "pool" ? { pool: { size: 2 } } : {};
+const provider = docker({ images: { python: image }, leaseMs: 3_000, ...pool });
 const sandbox = await createSandbox(provider, {
   labels: { mark },
   onProgress: (message) => console.log(message),

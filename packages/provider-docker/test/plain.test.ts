@@ -58,6 +58,13 @@ for (const [name, image] of Object.entries(boxes)) {
       }
     });
 
+    it("takes no file for whole that could not be read to its end", async () => {
+      await expect(sandbox.files.read("/sys/class/net/lo/speed")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      await expect(sandbox.files.read("/sys/class/net/lo/speed", { offset: 1, length: 9 })).rejects.toThrow("EIO");
+      await sandbox.files.write("ten", "0123456789");
+      expect(await sandbox.files.readText("ten", { offset: 2, length: 3 })).toBe("234");
+    });
+
     it("leaves nothing running of a read that was cancelled", async () => {
       await sandbox.files.write("big", new Uint8Array(8 * 1024 * 1024));
       const reader = (await sandbox.files.readStream("big")).getReader();

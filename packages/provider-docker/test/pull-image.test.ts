@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { createSandbox } from "@sandkit/core";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { EngineConnector } from "../src/engine/client.js";
+import { EngineConnector } from "../src/engine/connector.js";
 import { docker } from "../src/index.js";
 import { pullImage } from "../src/pull-image.js";
 import { describeOnEngine, engine } from "./engine.js";

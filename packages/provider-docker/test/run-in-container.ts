@@ -1,14 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { text } from "node:stream/consumers";
-import { EngineConnector } from "../src/engine/client.js";
+import { EngineConnector } from "../src/engine/connector.js";
 import { demultiplex } from "../src/engine/demux.js";
 import { hardenedContainer } from "../src/hardening.js";
 import { removeContainer } from "../src/removal.js";
 import { layOutWorkspace } from "../src/workspace.js";
 
-/** Runs one program in a container hardened as all are, with a text as its input; gives what it printed. */
-export async function runInContainer(image: string, command: readonly string[], input: string): Promise<string> {
-  const engine = await new EngineConnector({}).connect();
+/**
+ * Runs one program in a container hardened as all are, with a text as its input; gives what it printed.
+ * @param host The engine; default: the one that is found.
+ */
+export async function runInContainer(
+  image: string,
+  command: readonly string[],
+  input: string,
+  host?: string,
+): Promise<string> {
+  const engine = await new EngineConnector({ host }).connect();
   const name = `sandkit-test-${randomUUID()}`;
   const plan = hardenedContainer({
     image,
@@ -25,7 +33,7 @@ export async function runInContainer(image: string, command: readonly string[], 
     volumes: [],
   });
   try {
-    await engine.dockerode.createContainer({ name, ...plan, Env: ["HOME=/tmp", "GOCACHE=/tmp/go"] });
+    await engine.create({ name, ...plan, Env: ["HOME=/tmp", "GOCACHE=/tmp/go"] });
     const streams = await engine.attach(name);
     const { stdout, stderr } = demultiplex(streams);
     await engine.container(name).start();

@@ -2,6 +2,7 @@ import { conformanceCases, testProvider } from "@sandkit/core/conformance";
 import { describe, it } from "vitest";
 import { bareImage, engineIsThere } from "../../cloud-emulator/test/engine.js";
 import { cloudProcess } from "./cloud-process.js";
+import { listSkip } from "./skips.js";
 
 /** What a box and its relay have to do with each other; the rest likewise with SANDKIT_TEST_ALL=1. */
 const groups = ["lifecycle.pause", "lifecycle.attach", "lifecycle.name.at-once", "exec.exit-code"];
@@ -17,7 +18,9 @@ if (engineIsThere) {
   await testProvider({
     provider: () => cloudProcess("plain", bareImage),
     // The suite's programs that connect are in Python.
-    cases: conformanceCases.filter(({ id, needs }) => !needs.includes("network.none") && !timed.includes(id)),
+    cases: conformanceCases.filter(
+      ({ id, needs }) => !needs.includes("network.none") && !timed.includes(id) && !(id in listSkip),
+    ),
     only: process.env.SANDKIT_TEST_ALL === "1" ? undefined : groups,
     timeouts: { factor: 6 },
   });

@@ -24,6 +24,7 @@ export const agentCapabilities: Capabilities = capabilities({
   isolation: "none",
   features: {
     ...agentFeatures,
+    "files.watch": "native",
     "network.full": "native",
     "lifetime.ttl": "native",
     "lifetime.idle": "native",

@@ -1,10 +1,12 @@
 import {
+  AllowList,
   type CheckResult,
   type CreateOptions,
   defineProvider,
   messageOf,
   type Provider,
   parseOptions,
+  pythonEntries,
   SessionRegistry,
 } from "@sandkit/core";
 import { findArtifacts, missingArtifact, pyodideVersion } from "./artifacts.js";
@@ -13,7 +15,6 @@ import type { SandboxChild } from "./child-process.js";
 import { Children } from "./children.js";
 import { providerName, refusal } from "./errors.js";
 import { describeRefused, describeWall, findHardening, hardeningFix } from "./hardening/hardening.js";
-import { AllowList } from "./network/allow-list.js";
 import { permissionFlag } from "./node-flags.js";
 import { optionsSchema, type WasmOptions } from "./options.js";
 import { codeCacheDirectory } from "./own-directory.js";
@@ -54,7 +55,7 @@ export function wasm(options: WasmOptions = {}): Provider {
   const registry = new SessionRegistry(providerName, { most: maxSandboxes, option: "maxSandboxes" });
   const start = async (sandboxId: string, create: CreateOptions) => {
     const { workdir = defaultWorkdir, resources, signal, onProgress } = create;
-    const { packages: requirements = [] } = create;
+    const requirements = pythonEntries(providerName, create.packages);
     const disk = resources?.diskMiB ?? diskMiB;
     const prepared = { requirements, network: true, diskMiB: disk, signal, onProgress };
     const packages = requirements.length > 0 ? await (await installer()).prepare(prepared) : [];
@@ -103,7 +104,7 @@ async function loadInstaller(options: WasmOptions["packages"]): Promise<PackageI
 
 function validate({ template, image, resources, workdir, packages = [], network, native }: CreateOptions): void {
   if (typeof network === "object") checkAllowList(network.allow);
-  parseRequirements(packages);
+  parseRequirements(pythonEntries(providerName, packages));
   if (image !== undefined) {
     throw refusal("UNSUPPORTED", 'option "image": there are no images in WebAssembly: use template "python"', "create");
   }

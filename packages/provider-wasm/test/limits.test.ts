@@ -52,6 +52,17 @@ describe("limits", () => {
     await sandbox.files.remove("sparse");
   });
 
+  it("disk: there is no room where the interpreter itself lies, which would be in nobody's count", async () => {
+    const cell = await sandbox.runCode(`
+import errno
+def grow(path, how):
+    try:
+        with open(path, "wb", buffering=0) as file: how(file)
+    except OSError as e: return errno.errorcode[e.errno]
+[grow("/dev/shm/x", lambda file: file.write(b"x")), grow("/lib/x", lambda file: file.truncate(10**6))]`);
+    expect(cell.value).toEqual(["ENOSPC", "ENOSPC"]);
+  });
+
   it("disk: empty files count too", async () => {
     const small = await createSandbox(wasm(), { resources: { diskMiB: 1 } });
     const cell = await small.runCode(`

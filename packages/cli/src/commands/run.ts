@@ -32,6 +32,7 @@ export const runCommand: CommandSpec = {
       value: "NAME",
       description: "starting image: python, node, data, …; default: the language's, where the provider has it",
     },
+    label: { value: "KEY=VALUE", description: "label of the sandbox, for sandkit ls; repeatable", repeatable: true },
     image: { value: "IMAGE", description: "the provider's own image, in place of a template" },
     ...sharedOptions,
   },

@@ -1,4 +1,4 @@
-import { type LoadedConfig, providerNames } from "@sandkit/mcp-server";
+import { type LoadedConfig, providerNames } from "@sandkit/mcp-server/choose";
 import { configOf, mistyped } from "../choose-provider.js";
 import type { Invocation } from "../command.js";
 import { paintFor } from "../terminal.js";
@@ -39,11 +39,16 @@ function page(checkups: readonly Checkup[], loaded: LoadedConfig, place: Readonl
     `${"config".padEnd(width)}  ${path ?? "none"}; provider ${config.provider} by default`,
     "",
   ];
-  for (const { provider, ok, detail, fix } of checkups) {
+  for (const { provider, ok, detail, facts = {}, fix } of checkups) {
     const [first = "", ...more] = detail.split("\n");
     lines.push(`${provider.padEnd(width)}  ${ok ? paint("green", "yes") : paint("red", "no ")}  ${first}`);
-    lines.push(...more.map((line) => margin + line));
+    lines.push(...more.map((line) => margin + line), ...factLines(facts, margin));
     lines.push(...fix.map((text, index) => `${margin}${index === 0 ? paint("green", "fix") : " or"}  ${text}`));
   }
   return `${lines.join("\n")}\n`;
+}
+
+function factLines(facts: Readonly<Record<string, string>>, margin: string): string[] {
+  const width = Math.max(0, ...Object.keys(facts).map((name) => name.length));
+  return Object.entries(facts).map(([name, text]) => `${margin}${name.padEnd(width)}  ${text}`);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CheckResult } from "@sandkit/core";
-import { type LoadedConfig, ProviderSource } from "@sandkit/mcp-server";
+import { type LoadedConfig, ProviderSource } from "@sandkit/mcp-server/choose";
 
 /** A backend that has said nothing for this long is not usable, in milliseconds. */
 const patienceMs = 20_000;
@@ -11,6 +11,8 @@ export interface Checkup {
   readonly ok: boolean;
   /** What was found, or what was tried and is wrong. */
   readonly detail: string;
+  /** What was found out on the way, each by a short name; absent: nothing more. */
+  readonly facts?: Readonly<Record<string, string>> | undefined;
   /** What to do about it, the best first. */
   readonly fix: readonly string[];
 }
@@ -20,9 +22,9 @@ export async function checkUp(name: string, { config, path }: LoadedConfig): Pro
   const own = name === config.provider ? config : { ...config, provider: name, options: {} };
   try {
     const provider = await new ProviderSource(own, path).get();
-    const { ok, detail, fix = [] } = await Promise.race([provider.check(), silence()]);
+    const { ok, detail, facts, fix = [] } = await Promise.race([provider.check(), silence()]);
     await provider.close?.();
-    return { provider: name, ok, detail: withoutAdvice(detail, fix), fix };
+    return { provider: name, ok, detail: withoutAdvice(detail, fix), facts, fix };
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     const install = error instanceof Error && "install" in error ? [String(error.install)] : [];

@@ -3,12 +3,12 @@ import type { Process } from "@sandkit/core";
 /** For a program, or an ending, that is still there this long after its interrupt. */
 const hintAfterMs = 700;
 const runningHint = "\nstill running; Ctrl-C again kills it\n";
-const endingHint = "\nstill ending the sandbox; Ctrl-C again does not wait for it\n";
 
 /** What the signals of this process mean for the program that it runs. */
 export class Interrupts implements Disposable {
   /** Aborts what has no program yet: the creation of the sandbox. */
   readonly creation: AbortSignal;
+  readonly #endingHint: string;
   readonly #abort = new AbortController();
   readonly #handlers: ReadonlyMap<NodeJS.Signals, () => void>;
   #process: Process | undefined;
@@ -17,7 +17,9 @@ export class Interrupts implements Disposable {
   #endedAt = 0;
   #hint: NodeJS.Timeout | undefined;
 
-  constructor() {
+  /** @param what What is ended by an interrupt, for people. */
+  constructor(what: "the sandbox" | "the program" | "the copy" = "the sandbox") {
+    this.#endingHint = `\nstill ending ${what}; Ctrl-C again does not wait for it\n`;
     this.creation = this.#abort.signal;
     this.#handlers = new Map<NodeJS.Signals, () => void>([
       ["SIGINT", () => this.#interrupt()],
@@ -69,7 +71,7 @@ export class Interrupts implements Disposable {
     if (this.#exitCode !== undefined) return;
     this.#exitCode = exitCode;
     this.#endedAt = performance.now();
-    this.#hintLater(endingHint);
+    this.#hintLater(this.#endingHint);
     this.#abort.abort(new Error("interrupted"));
     this.#kill();
   }

@@ -37,11 +37,16 @@ export class ProgramRun {
     return result;
   }
 
-  async program(command: readonly string[], stdin: Uint8Array | undefined): Promise<ExecResult> {
+  async program(
+    command: readonly string[],
+    stdin: Uint8Array | undefined,
+    { env, ...more }: SpawnProcessOptions = {},
+  ): Promise<ExecResult> {
     return await this.#run(command, {
+      ...more,
       stdin: stdin ?? inputStream(),
       // Python keeps back what it prints to a pipe, and at a terminal somebody waits for it.
-      ...(process.stdout.isTTY && { env: { PYTHONUNBUFFERED: "1" } }),
+      env: { ...(process.stdout.isTTY && { PYTHONUNBUFFERED: "1" }), ...env },
       ...(!this.#settings.json && { onOutput: passOutput((error) => this.#interrupts.outputLost(error)) }),
     });
   }

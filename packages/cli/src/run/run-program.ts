@@ -1,13 +1,7 @@
-import {
-  type CreateOptions,
-  type ExecResult,
-  exitStatus,
-  type Provider,
-  type Sandbox,
-  SandboxError,
-} from "@sandkit/core";
+import { type CreateOptions, exitStatus, type Provider, SandboxError } from "@sandkit/core";
 import { chooseProvider } from "../choose-provider.js";
 import type { Invocation } from "../command.js";
+import { parsePairs } from "../pairs.js";
 import { withProgress } from "../progress.js";
 import { reportError } from "../report-error.js";
 import { parseSeconds } from "../seconds.js";
@@ -17,6 +11,7 @@ import { findTool } from "./find-tool.js";
 import { Interrupts } from "./interrupts.js";
 import { type Program, readProgram } from "./program.js";
 import { ProgramRun, type RunSettings } from "./program-run.js";
+import { resultAsJson } from "./result-as-json.js";
 import { withStartingImage } from "./starting-image.js";
 
 /** `sandkit run`: one program in one sandbox; resolves with the exit code. */
@@ -28,7 +23,8 @@ export async function runProgram(invocation: Invocation): Promise<number> {
   try {
     const choice = await chooseProvider(values);
     const image = withStartingImage(choice.provider, choice.defaults, values, program.language);
-    const options = withHosts(withPackages(image, every.with ?? []), every.allow ?? []);
+    const asked = withHosts(withPackages(image, every.with ?? []), every.allow ?? []);
+    const options = { ...asked, ...(every.label && { labels: parsePairs("label", every.label) }) };
     const settings = { timeoutMs, json: values.json === true, quiet: values.quiet === true };
     return await runOn(choice.provider, options, program, settings, interrupts);
   } catch (error) {
@@ -71,7 +67,7 @@ async function runOn(
     const compiled = program.compile && (await run.compile(program.compile(tool)));
     const result = compiled?.ok === false ? compiled : await run.program(program.command(tool), program.stdin);
     const exitCode = interrupts.exitCode ?? exitStatus(result);
-    if (settings.json) process.stdout.write(`${JSON.stringify(toJson(result, exitCode, sandbox))}\n`);
+    if (settings.json) process.stdout.write(`${JSON.stringify(resultAsJson(result, exitCode, sandbox))}\n`);
     return exitCode;
   } finally {
     await sandbox.destroy();
@@ -82,17 +78,4 @@ async function runOn(
 function waysOf({ language }: Program): readonly Fix[] {
   if (!language.tools.includes("python3") && !language.tools.includes("node")) return [];
   return [{ text: "use WebAssembly, which needs no engine", command: "sandkit run --provider wasm …" }];
-}
-
-function toJson(result: ExecResult, exitStatus: number, { ref }: Sandbox) {
-  const { stdout, stderr, ...ending } = result;
-  return {
-    ...ending,
-    exitStatus,
-    stdout: stdout.text,
-    stderr: stderr.text,
-    totalBytes: { stdout: stdout.totalBytes, stderr: stderr.totalBytes },
-    truncated: { stdout: stdout.truncated, stderr: stderr.truncated },
-    provider: ref.provider,
-  };
 }

@@ -17,4 +17,5 @@ export const agentFeatures: Readonly<Partial<Record<Feature, Support>>> = {
   "kernel.javascript": "native",
   "kernel.bash": "native",
   "kernel.interrupt": "native",
+  ports: "native",
 };

@@ -5,12 +5,16 @@ import type { AgentConnection, AgentStream } from "./connection.js";
 import type { ErrnoContext } from "./errno.js";
 import { checked, parseMessage } from "./messages.js";
 import { type AgentFileInfo, type AgentRequest, lane } from "./protocol.js";
+import { watchFiles } from "./watch-files.js";
 
 /** What a listing may weigh, in characters: the agent is not believed without bound. */
 const maxListing = 512 * 1024 * 1024;
 
 /** The files of a box, through its agent. */
-export function agentFiles(connection: AgentConnection, provider: string): ProviderFiles {
+export function agentFiles(
+  connection: AgentConnection,
+  provider: string,
+): ProviderFiles & Required<Pick<ProviderFiles, "watch">> {
   const about = (op: AgentRequest["op"], path: string) => ({
     operation: `files.${op}`,
     subject: JSON.stringify(path),
@@ -83,6 +87,8 @@ export function agentFiles(connection: AgentConnection, provider: string): Provi
     symlink: async (target, path) => {
       await simple({ op: "symlink", target, path }, path);
     },
+    watch: (path, { recursive = false, signal }) =>
+      watchFiles(() => receive({ op: "watch", path, recursive }), about("watch", path), signal),
   };
 }
 

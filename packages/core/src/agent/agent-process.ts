@@ -8,6 +8,9 @@ import type { IncomingLane } from "./lanes.js";
 import { checked } from "./messages.js";
 import { type AgentRequest, lane, type ProcessEvent } from "./protocol.js";
 
+/** How long an agent that runs may take to deliver a signal, in milliseconds. */
+const promptMs = 1_000;
+
 /** Where a process belongs. */
 export interface AgentProcessOwner {
   readonly connection: AgentConnection;
@@ -42,7 +45,7 @@ export class AgentProcess implements ProviderProcess {
     const reply = await process.#stream.reply;
     if ("error" in reply) {
       owner.connection.over(process.#stream);
-      const subject = subjectOf(reply.error.errno, command, options.cwd);
+      const subject = subjectOf(reply.error.errno, command, options);
       throw refusal(reply.error, { operation: "exec", subject, provider: owner.provider });
     }
     process.#pid = checked("started", reply.ok).pid;
@@ -62,6 +65,7 @@ export class AgentProcess implements ProviderProcess {
         stdin: options.stdin,
         mergeStderr: options.mergeStderr ?? false,
         pty: options.pty ?? null,
+        ...(options.user !== undefined && { user: options.user }),
         control,
       },
       {
@@ -131,6 +135,8 @@ export class AgentProcess implements ProviderProcess {
   async #ask(request: AgentRequest, what: string): Promise<void> {
     const { connection, provider } = this.#owner;
     const stream = connection.open(request);
+    const late = setTimeout(() => connection.suspect(), promptMs);
+    late.unref();
     try {
       const reply = await stream.reply;
       if ("error" in reply && reply.error.errno === "EINVAL") {
@@ -139,6 +145,7 @@ export class AgentProcess implements ProviderProcess {
       }
       answerOf(reply, { operation: request.op, subject: `process ${this.id}`, provider });
     } finally {
+      clearTimeout(late);
       connection.over(stream);
     }
   }
@@ -182,7 +189,8 @@ export class AgentProcess implements ProviderProcess {
 }
 
 /** What of a request could not be had. */
-function subjectOf(errno: string, command: readonly string[], cwd: string | undefined): string {
+function subjectOf(errno: string, command: readonly string[], { cwd, user }: SpawnOptions): string {
+  if (user !== undefined && (errno === "ENOTSUP" || errno === "EINVAL")) return `option "user" ${JSON.stringify(user)}`;
   if (errno === "ENOTSUP") return 'option "pty"';
   const aboutProgram = ["EAGAIN", "ENOMEM", "EMFILE", "E2BIG", "EILSEQ", "EINVAL"].includes(errno);
   return aboutProgram ? `command ${JSON.stringify(command[0])}` : `cwd ${JSON.stringify(cwd ?? ".")}`;

@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
+import type { Duplex } from "node:stream";
 import { type Capabilities, capabilities, requireFeature, type Support } from "../capabilities.js";
 import { unlessAborted } from "../deadline.js";
 import { SandboxError } from "../errors.js";
+import type { Contact } from "../network/contact.js";
+import { PortDoors } from "../ports/port-doors.js";
 import type {
   KernelLanguage,
   KernelOptions,
+  PortInfo,
   ProviderFiles,
   ProviderKernel,
   ProviderProcess,
@@ -13,6 +17,7 @@ import type {
   SandboxRef,
   SpawnOptions,
 } from "../provider.js";
+import { agentConnect } from "./agent-connect.js";
 import { agentFiles } from "./agent-files.js";
 import { startAgentKernel } from "./agent-kernel.js";
 import { AgentProcess } from "./agent-process.js";
@@ -23,6 +28,16 @@ import { checked } from "./messages.js";
 import type { AgentInfo, AgentReady, Framing, HelloRequest } from "./protocol.js";
 
 const startTimeoutMs = 30_000;
+
+/** What programs of a box reach by connecting to a port of their 127.0.0.1. */
+export interface ServedNetwork {
+  readonly port: number;
+  /** Serves one connection to its end. */
+  accept(connection: Duplex): void;
+  onContact?(listener: (contact: Contact) => void): void;
+  /** Ends what is under way, once the session is over. */
+  close?(): Promise<void>;
+}
 
 /** What a provider knows of the box that its channel leads to. */
 export interface AgentSessionOptions {
@@ -40,6 +55,8 @@ export interface AgentSessionOptions {
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly leaseMs?: number | undefined;
+  /** The network that this client serves to programs of the box; see the protocol. */
+  readonly network?: ServedNetwork | undefined;
   /** Detached agents: until `ready`, other clients are told that the box is still being set up; see the protocol. */
   readonly settingUp?: boolean | undefined;
   /** Detached agents: this client joins what another has made. */
@@ -63,12 +80,13 @@ export interface AgentSessionOptions {
  * closed then
  */
 export async function agentSession(channel: Channel, options: AgentSessionOptions): Promise<AgentSession> {
-  const { ref, signal } = options;
+  const { ref, signal, network } = options;
   const connection = new AgentConnection(channel, {
     framing: options.framing ?? "binary",
     provider: ref.provider,
     sandboxId: ref.id,
     explainLoss: options.explainLoss,
+    ...(network && { onConnection: (connection) => network.accept(connection) }),
   });
   const limit = AbortSignal.timeout(options.startTimeoutMs ?? startTimeoutMs);
   try {
@@ -107,6 +125,7 @@ async function greet(connection: AgentConnection, options: AgentSessionOptions) 
     leaseMs: options.leaseMs ?? null,
     ...(options.settingUp && { settingUp: true }),
     ...(options.joins && { joins: true }),
+    ...(options.network && { network: { port: options.network.port } }),
   };
   const { provider, id } = options.ref;
   const subject = JSON.stringify(options.workdir);
@@ -137,6 +156,7 @@ export class AgentSession implements ProviderSession {
   readonly #connection: AgentConnection;
   readonly #options: AgentSessionOptions;
   readonly #client = randomUUID().slice(0, 8);
+  readonly #doors: PortDoors;
   #destroying: Promise<void> | undefined;
 
   /** For `agentSession` alone. */
@@ -148,9 +168,15 @@ export class AgentSession implements ProviderSession {
     this.native = options.native;
     this.closed = connection.closed;
     this.capabilities = narrowed(options.capabilities, ready, info);
-    this.files = agentFiles(connection, options.ref.provider);
+    const { watch, ...files } = agentFiles(connection, options.ref.provider);
+    this.files = this.capabilities.features["files.watch"] ? { ...files, watch } : files;
     this.#connection = connection;
     this.#options = options;
+    this.#doors = new PortDoors(options.ref, (port) => agentConnect(connection, port, options.ref));
+    connection.closed.then(() => {
+      this.#doors.close();
+      return options.network?.close?.();
+    });
   }
 
   /** Why the agent is of no more use: `EXPIRED` when it has ended by its lifetime. Undefined while it is. */
@@ -178,6 +204,17 @@ export class AgentSession implements ProviderSession {
       interrupt: () => kernel.interrupt(),
       kill: () => kernel.kill(),
     };
+  }
+
+  onContact(listener: (contact: Contact) => void): void {
+    this.#options.network?.onContact?.(listener);
+  }
+
+  /** A port of the box as one of this machine's loopback: see `PortDoor` for who is let in. */
+  async port(port: number, options: { readonly waitMs?: number | undefined } = {}): Promise<PortInfo> {
+    requireFeature(this.#self, "ports", "port");
+    if (this.#connection.failure) throw this.#connection.failure;
+    return this.#doors.open(port, options.waitMs);
   }
 
   async extend(ttlMs: number): Promise<void> {
@@ -289,8 +326,10 @@ function narrowed(upper: Capabilities, ready: AgentReady, info: AgentInfo): Capa
       ...Object.fromEntries(kernels),
       "kernel.interrupt": when(hasKernel, features["kernel.interrupt"]),
       git: when(info.programs.includes("git"), features.git),
+      "files.watch": when(ready.watch ?? false, features["files.watch"]),
+      "exec.user": when(ready.user ?? false, features["exec.user"]),
       "exec.pty": when(ready.pty, features["exec.pty"]),
-      "exec.killTree": features["exec.killTree"] && ready.killTree,
+      "exec.killTree": features["exec.killTree"] === "native" ? ready.killTree : features["exec.killTree"],
     },
   });
 }

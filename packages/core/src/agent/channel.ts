@@ -8,6 +8,8 @@ export interface Channel {
   close(): Promise<void>;
   /** True while the way to the agent is broken but may be found again: its silence says nothing then. */
   readonly stalled?: boolean;
+  /** Told every few seconds while the agent says nothing, or the channel is stalled: why may be known by another way. */
+  silent?(): void;
   /** Whether an idle channel keeps the program alive: called when something is waited for, and when nothing is. */
   ref?(): void;
   unref?(): void;

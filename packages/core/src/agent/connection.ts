@@ -1,8 +1,10 @@
+import type { Duplex } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Deferred, deferred } from "../deferred.js";
 import { SandboxError } from "../errors.js";
 import type { Channel } from "./channel.js";
 import { encodeFrame, type Frame, FrameDecoder, ProtocolError } from "./frames.js";
+import { LaneDuplex } from "./lane-duplex.js";
 import { IncomingLane, type LaneWire, OutgoingLane } from "./lanes.js";
 import { parseMessage } from "./messages.js";
 import {
@@ -10,8 +12,11 @@ import {
   type AgentFarewell,
   type AgentRequest,
   type Framing,
+  firstAgentStream,
   frameType,
   hostPreamble,
+  lane as laneNumber,
+  maxConnections,
   maxRequestBytes,
   type ProcessEvent,
 } from "./protocol.js";
@@ -58,6 +63,8 @@ export interface ConnectionOptions {
   readonly provider: string;
   readonly sandboxId: string;
   readonly explainLoss?: (() => Promise<string | undefined>) | undefined;
+  /** Serves what programs of the box connect to; absent: the agent was not asked to take any connection. */
+  readonly onConnection?: ((connection: Duplex) => void) | undefined;
 }
 
 /** The host's end of a channel: frames, streams, credit and heartbeat. Believes nothing that breaks the protocol. */
@@ -68,10 +75,15 @@ export class AgentConnection {
   readonly #framing: Framing;
   readonly #where: { readonly provider: string; readonly sandboxId: string };
   readonly #explainLoss: ConnectionOptions["explainLoss"];
+  readonly #onConnection: ConnectionOptions["onConnection"];
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #streams = new Map<number, OpenStream>();
   readonly #closed = deferred<void>();
   #count = 0;
+  /** The last stream that the agent has opened, and how many of them are open. */
+  #lastOpened = firstAgentStream - 1;
+  #connections = 0;
+  #untoldCloses = 0;
   #held = 0;
   #cells = 0;
   #silentPings = 0;
@@ -86,6 +98,7 @@ export class AgentConnection {
     this.#framing = options.framing;
     this.#where = { provider: options.provider, sandboxId: options.sandboxId };
     this.#explainLoss = options.explainLoss;
+    this.#onConnection = options.onConnection;
     this.#writer = channel.writable.getWriter();
     this.#writer.closed.catch(() => undefined);
     this.#put(Buffer.from(hostPreamble[options.framing], "latin1"));
@@ -116,6 +129,10 @@ export class AgentConnection {
     if (!plan.background) this.#hold(1);
     // First of all: the agent works on it while the rest is made here.
     this.#send(frameType.request, id, 0, payload);
+    return this.#stream(id, plan);
+  }
+
+  #stream(id: number, plan: StreamPlan): OpenStream {
     const answer = deferred<AgentReply>();
     const stream: OpenStream = {
       id,
@@ -152,6 +169,11 @@ export class AgentConnection {
   /** Work on the box by another way than this one is use of it too. */
   touch(): void {
     this.#send(frameType.ping, 0, 0, Uint8Array.of(1));
+  }
+
+  /** An answer that is given at once has not come: its channel may know why. */
+  suspect(): void {
+    if (!this.#failure) this.#channel.silent?.();
   }
 
   /** Gives the channel up. Everything that waits is told the reason. */
@@ -218,13 +240,48 @@ export class AgentConnection {
       this.#farewell = parseMessage("farewell", frame.payload.toString());
       return;
     }
+    if (frame.type === frameType.open) {
+      this.#opened(frame.stream);
+      return;
+    }
     const stream = this.#streams.get(frame.stream);
     if (!stream) {
       // One that is over on this side, not one that was never opened.
-      if (frame.stream > this.#count) throw new ProtocolError(`stream ${frame.stream} was never opened`);
+      if (frame.stream > (frame.stream < firstAgentStream ? this.#count : this.#lastOpened))
+        throw new ProtocolError(`stream ${frame.stream} was never opened`);
       return;
     }
     this.#hearOn(stream, frame);
+  }
+
+  /** A program of the box has made a connection. */
+  #opened(id: number): void {
+    if (!this.#onConnection) throw new ProtocolError("a connection came that nobody asked for");
+    if (id <= this.#lastOpened) throw new ProtocolError(`stream ${id} was used before`);
+    // One counts for the agent until it has heard that it is closed.
+    if (this.#connections + this.#untoldCloses >= maxConnections) {
+      throw new ProtocolError(`more than ${maxConnections} connections are open`);
+    }
+    this.#lastOpened = id;
+    this.#connections += 1;
+    const stream = this.#stream(id, {
+      incoming: [laneNumber.out],
+      outgoing: [laneNumber.in],
+      onLost: (error) => connection.destroy(error),
+      background: true,
+    });
+    // Nobody waits for an answer: it was not asked for.
+    stream.reply.catch(() => undefined);
+    const connection = LaneDuplex.over(stream, () => this.#closeOpened(stream));
+    this.#onConnection(connection);
+  }
+
+  async #closeOpened(stream: AgentStream): Promise<void> {
+    this.over(stream);
+    this.#connections -= 1;
+    this.#untoldCloses += 1;
+    await this.#send(frameType.close, stream.id, 0, empty);
+    this.#untoldCloses -= 1;
   }
 
   #hearOn(stream: OpenStream, { type, lane, payload }: Frame): void {
@@ -253,6 +310,8 @@ export class AgentConnection {
   }
 
   #beat(): void {
+    // Its own loop may be busy for the time of one.
+    if (this.stalled || this.#silentPings >= 2) this.#channel.silent?.();
     if (this.stalled) {
       this.#silentPings = 0;
       return;

@@ -73,6 +73,11 @@ export async function bridgeCommand(args: readonly string[] = []): Promise<reado
   return ["python3", "-I", "-S", "-u", "-c", (await part("reach")) + (await part("bridge")), ...args];
 }
 
+/** A module to preload into Node in a box whose way out is a proxy: older Node does not look for one. */
+export function proxyPreload(): Promise<string> {
+  return file("through-proxy.cjs");
+}
+
 /** What runs on a terminal, instead of the shell that was there. */
 export interface LinkProgram {
   /** Source of Python that fits into a line of a terminal, deflated; it takes two arguments: see `loader.py`. */

@@ -135,6 +135,11 @@ export class OutgoingLane {
     this.over = this.#ending.promise;
   }
 
+  /** Whether nothing more is sent. */
+  get isOver(): boolean {
+    return this.#over;
+  }
+
   /** Resolves once all of it is on its way; at once when nobody wants it any more. */
   write(bytes: Uint8Array): Promise<void> {
     this.#queue = this.#queue.then(() => this.#write(bytes));

@@ -5,6 +5,7 @@ import type {
   AgentCode,
   AgentError,
   AgentFarewell,
+  AgentFileChange,
   AgentFileInfo,
   AgentInfo,
   AgentListFailure,
@@ -35,6 +36,8 @@ const ready = lazily<z.ZodType<AgentReady>>(() =>
     runtime: z.string().max(100),
     killTree: z.enum(["native", "emulated"]),
     pty: z.boolean(),
+    watch: z.boolean().optional(),
+    user: z.boolean().optional(),
     workdir: z.string().max(4096),
     startedAt: time(),
     settingUp: z.boolean().optional(),
@@ -80,6 +83,13 @@ const listed = lazily<z.ZodType<AgentFileInfo | AgentListFailure>>(() =>
   z.union([fileInfo(), z.object({ error: error() })]),
 );
 
+const changed = lazily<z.ZodType<AgentFileChange | AgentListFailure>>(() =>
+  z.union([
+    z.object({ type: z.enum(["created", "changed", "removed"]), path: z.string() }),
+    z.object({ error: error() }),
+  ]),
+);
+
 const code = lazily<z.ZodType<AgentCode>>(() => z.object({ code: z.base64().max(100 * 1024) }));
 
 const farewell = lazily<z.ZodType<AgentFarewell>>(() =>
@@ -96,6 +106,7 @@ const schemas = {
   processEvent,
   fileInfo,
   listed,
+  changed,
   farewell,
   started: lazily(() => z.object({ pid: z.int().positive() })),
   code,

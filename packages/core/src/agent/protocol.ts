@@ -14,9 +14,20 @@
  *
  * **Streams.** The host opens one by a request with a number above all that it has used (1, 2, …; 0 belongs to the
  * connection).
- * Each request gets exactly one response. A `spawn`, `read`, `write` or `list` goes on after its response (a `write`
+ * Each request gets exactly one response. A `spawn`, `read`, `write`, `list` or `watch` goes on after its response (a `write`
  * before it) with data on lanes, and is over when every lane of it has ended and, for a spawn, `gone` has been told.
  * A number whose stream is over is never used again; frames for it may still arrive and are dropped.
+ *
+ * **Connections.** A client that says `network` in its hello serves the box's network: from then on the agent listens
+ * on 127.0.0.1 inside, at the port that was said, and opens a stream for each connection that a program makes there, by
+ * a frame `open` with a number above all that it has used from {@link firstAgentStream} on. Lane `out` of it carries
+ * what the program sends, lane `in` what it is answered, each to an end of its own. A connection that breaks ends lane
+ * `out` with a total that is not what was sent, and cancels lane `in`. The host says `close` once both lanes have ended
+ * for it, and nobody reads what came; until then, or while the program has not read the rest, the connection counts.
+ * More than {@link maxConnections} at one time break the rules: programs that make more wait for their turn. Of several
+ * clients that have offered, the one that has done so for the longest time serves; when it leaves, its connections
+ * break, and the next one serves those to come. While there is none, each gets an answer of HTTP, 503, that says so.
+ * A stream of `connect` is such a connection the other way round: to a server in the box, opened by the host.
  *
  * **Refusals.** A request that makes no sense is refused by its response, and the connection goes on: `ENOSYS` for an
  * `op` that is not known; `EINVAL` for a member that is missing, of another type or out of its range, and for text with
@@ -56,7 +67,8 @@ export const frameType = {
    * still read and counted, so that the program goes on. A lane to the agent that it has cancelled has ended for it:
    * the host may send an end, or nothing more.
    * To the agent on lane `in` of a `write`, whose sender the host is: the write is given up, and the old file stays;
-   * the response is then error `ECANCELED`. On another lane to the agent it breaks the rules.
+   * the response is then error `ECANCELED`. On lane `in` of a connection: it is broken off, as by a reset. On another
+   * lane to the agent it breaks the rules.
    */
   cancel: 6,
   /** To the host: JSON, a {@link ProcessEvent}. */
@@ -67,6 +79,10 @@ export const frameType = {
   pong: 9,
   /** To the host, before the agent ends by itself: JSON, {@link AgentFarewell}. Stream 0. */
   farewell: 10,
+  /** To the host: a program of the box has made a connection; empty. */
+  open: 11,
+  /** To the agent: the host is done with a stream that the agent has opened; empty. */
+  close: 12,
 } as const;
 
 /** Lanes of a stream: one direction of bytes each. */
@@ -88,6 +104,10 @@ export const maxPayloadBytes = 256 * 1024;
 export const maxRequestBytes = 4 * 1024 * 1024;
 /** Streams at one time in one connection; a request above is refused with `EAGAIN`. */
 export const maxStreams = 1024;
+/** Streams from here on are those that the agent opens. */
+export const firstAgentStream = 0x8000_0000;
+/** Of those at one time. */
+export const maxConnections = 128;
 
 /**
  * What the agent can be asked. Paths are absolute and normalised, numbers are whole and within what a double holds
@@ -148,6 +168,18 @@ export type AgentRequest =
   /** Answers `{ "removed": boolean }`; `EISDIR` for a directory without `recursive`. Never follows a link. */
   | { readonly op: "remove"; readonly path: string; readonly recursive: boolean }
   | { readonly op: "symlink"; readonly target: string; readonly path: string }
+  /**
+   * Connects to a server in the box, at this port of 127.0.0.1 or else of ::1. Answers `{}` once connected; from then on
+   * the stream has lanes `in` and `out`. `ECONNREFUSED` when nothing listens there.
+   */
+  | { readonly op: "connect"; readonly port: number }
+  /**
+   * Changes in a directory, one JSON {@link AgentFileChange} a line on lane `out`, until the host cancels that. Response
+   * `{}` once it is watched; symbolic links in it are not entered. The lane ends after the directory itself was told as
+   * removed. What ends it otherwise is its last record, as an {@link AgentListFailure}: `EOVERFLOW` when more happened
+   * than was taken. Of an agent that says so in its {@link AgentReady}.
+   */
+  | { readonly op: "watch"; readonly path: string; readonly recursive: boolean }
   /** Answers with an {@link AgentInfo}, looked at now. */
   | { readonly op: "info" }
   /**
@@ -163,8 +195,9 @@ export type AgentRequest =
   | { readonly op: "shutdown" };
 
 /**
- * Stream 0, the first frame of every client. All but `op` and `version` count for the first client only. Errors:
- * `EPROTONOSUPPORT` for another version, or why a directory cannot be made, with its `path`.
+ * Stream 0, the first frame of every client. All but `op`, `version` and `network` count for the first client only.
+ * Errors: `EPROTONOSUPPORT` for another version, why a directory cannot be made, with its `path`, or why the agent cannot
+ * listen (`EADDRINUSE`).
  */
 export interface HelloRequest {
   readonly op: "hello";
@@ -177,7 +210,10 @@ export interface HelloRequest {
   readonly directories: readonly string[];
   /** The agent ends at this time from now, in milliseconds. */
   readonly ttlMs: number | null;
-  /** The agent ends after this time without a request (`info` aside), a running program (kernels aside) or a busy ping. */
+  /**
+   * The agent ends after this time without a request (`info` aside), bytes for a connection, a running program (kernels
+   * aside) or a busy ping.
+   */
   readonly idleMs: number | null;
   /** Detached agents only: they end this long after their last client has left. */
   readonly leaseMs: number | null;
@@ -188,6 +224,8 @@ export interface HelloRequest {
   readonly settingUp?: boolean;
   /** Detached agents only: this client decides nothing, and is no first one. Until there was one, the box is being set up. */
   readonly joins?: boolean;
+  /** This client serves the network of the box, for programs that connect to this port of 127.0.0.1. Absent: not it. */
+  readonly network?: { readonly port: number };
 }
 
 /** Answer to `hello`. */
@@ -198,6 +236,10 @@ export interface AgentReady {
   /** Whether every descendant is sure to be found (a subreaper for each spawn), or looked for by its traces. */
   readonly killTree: "native" | "emulated";
   readonly pty: boolean;
+  /** Whether it knows `watch`. */
+  readonly watch?: boolean | undefined;
+  /** Whether it can start programs as another user. */
+  readonly user?: boolean | undefined;
   readonly workdir: string;
   /** In milliseconds since the epoch. */
   readonly startedAt: number;
@@ -238,6 +280,11 @@ export interface SpawnRequest {
   /** False: the program reads end of file at once, and there is no lane `in`. */
   readonly stdin: boolean;
   readonly mergeStderr: boolean;
+  /**
+   * Absent: the user of the agent. Else a name of the box's `/etc/passwd`, or `uid:gid`: `EINVAL` for a name that it does
+   * not have, `ENOTSUP` where the agent may not become another.
+   */
+  readonly user?: string | undefined;
   /** A terminal for all three; lane `in` is its input, lane `out` its output. `ENOTSUP` where there is none. */
   readonly pty: { readonly columns: number; readonly rows: number } | null;
   /** Descriptors 3 and 4 lead to the lanes `controlIn` and `controlOut`. For kernels, which do not count as use. */
@@ -276,6 +323,11 @@ export interface AgentError {
 /** What ends a listing that cannot go on. */
 export interface AgentListFailure {
   readonly error: AgentError;
+}
+
+export interface AgentFileChange {
+  readonly type: "created" | "changed" | "removed";
+  readonly path: string;
 }
 
 export interface AgentFileInfo {

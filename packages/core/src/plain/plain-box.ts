@@ -97,6 +97,7 @@ function plainCapabilities({ isolation, features, limits }: Capabilities, hasGit
       ...features,
       "exec.killTree": "emulated",
       "exec.pty": false,
+      "exec.user": false,
       "files.stream": "emulated",
       "kernel.python": false,
       "kernel.javascript": false,

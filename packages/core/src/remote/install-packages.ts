@@ -1,5 +1,6 @@
 import { unlessAborted } from "../deadline.js";
-import { SandboxError } from "../errors.js";
+import { explainPip } from "../packages/explain-pip.js";
+import { packageError } from "../packages/package-failure.js";
 import type { ProviderProcess, ProviderSession } from "../provider.js";
 
 const pip = ["python3", "-m", "pip", "install", "--no-cache-dir", "--progress-bar", "off", "--retries", "2"];
@@ -25,7 +26,7 @@ export interface InstallOptions {
 
 /**
  * Installs Python packages in a box by its own pip.
- * @param packages As `checkRequirements` has passed them.
+ * @param packages As `parsePythonPackages` has passed them.
  * @throws SandboxError `INVALID` for packages that there are not or that do not go together, `UNAVAILABLE` when the
  * index is not reached or the box has no pip; or `signal.reason`. What runs then has been ended.
  */
@@ -38,9 +39,13 @@ export async function installPackages(
   const process = await session.spawn([...pip, "--", ...packages], { env, stdin: false, mergeStderr: true });
   try {
     const said = await unlessAborted(wordsOf(process, onProgress), signal);
-    const { exitCode, signal: killedBy } = await unlessAborted(process.exited, signal);
+    const { exitCode, signal: killedBy, oom } = await unlessAborted(process.exited, signal);
     if (exitCode === 0) return;
-    throw failure(session, packages, said, killedBy ?? `exit code ${exitCode}`);
+    const verdict = oom
+      ? ({ reason: "memory", said: "killed" } as const)
+      : explainPip(said || `ended by ${killedBy ?? `exit code ${exitCode}`} without a word`);
+    const { provider, id: sandboxId } = session.ref;
+    throw packageError(verdict, packages, "pip", { provider, operation: "create", sandboxId });
   } catch (error) {
     // Why it failed counts more than that it could not be ended.
     await process.kill("SIGKILL").catch(() => undefined);
@@ -60,24 +65,4 @@ async function wordsOf(process: ProviderProcess, onProgress: InstallOptions["onP
     for (const whole of lines) if (toldLine.test(whole)) onProgress?.(whole.trim());
   }
   return said + decoder.decode();
-}
-
-function failure({ ref }: ProviderSession, packages: readonly string[], said: string, end: string): SandboxError {
-  // Of an index that does not answer pip says in the end that the package is nowhere; but then it has tried again.
-  const unreached = /\bRetrying \(|No module named pip/.test(said);
-  const next = unreached
-    ? "check that the network policy lets the index through and that the template has pip"
-    : "correct its name or version";
-  return new SandboxError(
-    unreached ? "UNAVAILABLE" : "INVALID",
-    `packages ${packages.join(", ")} could not be installed (pip: ${end}): ${reasonIn(said)}: ${next}`,
-    { provider: ref.provider, operation: "create", sandboxId: ref.id },
-  );
-}
-
-/** What pip calls an error, else its last words. */
-function reasonIn(said: string): string {
-  const lines = said.trim().split("\n");
-  const errors = lines.filter((line) => /^ERROR: |No module named pip/.test(line));
-  return (errors.length > 0 ? errors : lines.slice(-2)).join("; ").slice(-1_000) || "it said nothing";
 }

@@ -1,3 +1,4 @@
+import { indexUrls, publicIndexHosts } from "../network/package-indexes.js";
 import type { CreateOptions, NetworkPolicy } from "../options.js";
 
 /** What a machine may reach: nothing, everything, or a list. */
@@ -12,9 +13,6 @@ export interface NetworkPlan {
   readonly narrows: boolean;
 }
 
-/** Where packages of Python and of Node come from. */
-const indexHosts: readonly string[] = ["pypi.org", "files.pythonhosted.org", "registry.npmjs.org"];
-
 /**
  * What a create may reach at a vendor whose machines install packages themselves, by pip: the indexes that its
  * environment names for pip and those of the provider, else the public ones, for that time.
@@ -24,7 +22,7 @@ export function networkPlan(
   ownHosts: readonly string[] = [],
 ): NetworkPlan {
   const named = [...ownHosts, ...hostsOfPip(env)];
-  const hosts = named.length > 0 ? named : indexHosts;
+  const hosts = named.length > 0 ? named : publicIndexHosts;
   const forLife = reachOf(network, hosts);
   const narrows = packages.length > 0 && network !== "full" && network !== "packages";
   return { forLife, atFirst: narrows ? withHosts(forLife, hosts) : forLife, narrows };
@@ -42,6 +40,5 @@ function withHosts(reach: Reach, hosts: readonly string[]): Reach {
 
 /** Hosts of the indexes that the environment of a sandbox names for pip. */
 function hostsOfPip(env: Readonly<Record<string, string>>): string[] {
-  const urls = [env.PIP_INDEX_URL, ...(env.PIP_EXTRA_INDEX_URL?.split(/\s+/) ?? [])];
-  return urls.flatMap((url) => (url && URL.canParse(url) ? [new URL(url).hostname] : []));
+  return indexUrls(env, ["PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"]).map(({ hostname }) => hostname);
 }

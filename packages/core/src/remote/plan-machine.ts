@@ -1,10 +1,10 @@
 import type * as z from "zod";
 import type { CreateOptions } from "../options.js";
+import { parsePythonPackages } from "../packages/parse-packages.js";
 import { parseOptions } from "../parse-options.js";
 import type { ChosenTemplate } from "./choose-template.js";
 import type { CloudPlan } from "./cloud.js";
 import { networkPlan, type Reach } from "./network-plan.js";
-import { checkRequirements } from "./requirements.js";
 
 /** What a create asks of a vendor, parsed. */
 export interface MachinePlan<Start, Egress, Native> extends CloudPlan {
@@ -43,7 +43,7 @@ export function planMachine<Start extends object, Egress, Native>(
     start,
     startsFrom,
     template: start.name,
-    packages: checkRequirements(provider, create.packages),
+    packages: parsePythonPackages(provider, create.packages),
     egressAtFirst: egressOf(atFirst),
     egress: egressOf(forLife),
     narrowsNetwork: narrows,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { optionalToolNames, toolNames } from "../tool-names.js";
 
 const names: readonly string[] = [...toolNames, ...optionalToolNames];

@@ -1,5 +1,5 @@
 import { appendFile } from "node:fs/promises";
-import { SandboxError } from "@sandkit/core";
+import { type Contact, SandboxError } from "@sandkit/core";
 import { report } from "../report.js";
 import type { AuditSettings } from "./audit-settings.js";
 
@@ -26,6 +26,15 @@ export interface AuditEntry {
   readonly bytesOut?: number | undefined;
 }
 
+/** A host that a sandbox has contacted, or was kept from. */
+export interface AuditedContact extends Omit<Contact, "at"> {
+  readonly event: "contact";
+  /** When the contact began; `time` is its end. */
+  readonly began: string;
+  readonly principal: string;
+  readonly sandbox: string;
+}
+
 /** Writes who did what where, one line of JSON each. */
 export class AuditLog {
   readonly #settings: AuditSettings;
@@ -50,7 +59,7 @@ export class AuditLog {
   }
 
   /** Never throws: what cannot be written is told to whoever runs the server, once until it works again. */
-  add(entry: AuditEntry): void {
+  add(entry: AuditEntry | AuditedContact): void {
     // Waited for by the next entry and by `close`; never rejects.
     void this.#write(entry);
   }
@@ -60,7 +69,7 @@ export class AuditLog {
   }
 
   /** In order; gives what went wrong. */
-  #write(entry: AuditEntry): Promise<unknown> {
+  #write(entry: AuditEntry | AuditedContact): Promise<unknown> {
     const line = `${JSON.stringify({ time: new Date().toISOString(), ...entry })}\n`;
     const written = this.#writing.then(() => this.#put(line));
     this.#writing = written;

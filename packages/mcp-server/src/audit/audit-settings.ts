@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 
 /** The key `audit` of the config. */
 export const auditSettings = z.strictObject({

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { Contact } from "@sandkit/core";
 import type { Decision } from "../approval/approvals.js";
 import type { Principal } from "../principal.js";
 import type { LiveRun } from "../runs/live-run.js";
@@ -82,6 +83,11 @@ export class Auditor {
   unknownTool({ id }: Principal, input: AuditedCall["input"]): void {
     const bytesIn = Buffer.byteLength(JSON.stringify(input ?? {}));
     this.#log.add({ event: "call", principal: id, tool: "unknown", outcome: "INVALID", bytesIn });
+  }
+
+  /** Records a contact of a sandbox with a host. */
+  contact(principal: Principal, sandbox: string, { at, ...contact }: Contact): void {
+    this.#log.add({ event: "contact", principal: principal.id, sandbox, began: at.toISOString(), ...contact });
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 const loopbackHost = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** The type of a figure of plotly as JSON. */
 export const plotlyType = "application/vnd.plotly.v1+json";

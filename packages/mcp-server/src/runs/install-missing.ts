@@ -70,7 +70,7 @@ function failure(packages: readonly string[], { stdout, exitCode, reason }: Exec
       details,
     );
   }
-  if (reason !== "exited" || /Retrying \(|NewConnectionError|without network/.test(stdout.text)) {
+  if (reason !== "exited" || /Retrying \(|NewConnectionError|without[- ]network/.test(stdout.text)) {
     const next =
       "correct its name or version; what only an index has cannot be fetched by a sandbox that lives already: name it in create_sandbox (packages) and pass that sandbox_id";
     return new SandboxError("INVALID", message + next, details);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { defineTool, packageNames } from "./tool.js";
 
 const snapshot = { snapshot: z.string().min(1).optional() };

@@ -1,5 +1,5 @@
 import type { ExecResult, Sandbox } from "@sandkit/core";
-import { z } from "zod";
+import * as z from "zod";
 import { invalid } from "../result/error-result.js";
 import { abridged } from "../result/text.js";
 import type { WorkControls } from "../runs/work.js";

@@ -1,5 +1,5 @@
 import { SandboxError } from "@sandkit/core";
-import { z } from "zod";
+import * as z from "zod";
 import { report } from "../report.js";
 import { invalid } from "../result/error-result.js";
 import { duration } from "../result/text.js";

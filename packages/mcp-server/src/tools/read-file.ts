@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { FileInfo, Sandbox } from "@sandkit/core";
-import { z } from "zod";
+import * as z from "zod";
 import { linkTo } from "../resources/links.js";
 import { invalid } from "../result/error-result.js";
 import { ImageTray, imageTypeOf } from "../result/images.js";

@@ -1,5 +1,5 @@
 import type { RunCodeOptions, Sandbox } from "@sandkit/core";
-import { z } from "zod";
+import * as z from "zod";
 import { invalid } from "../result/error-result.js";
 import type { RunEnd } from "../result/run-result.js";
 import { abridged } from "../result/text.js";

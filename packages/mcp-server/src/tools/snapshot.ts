@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { introduction } from "../result/introduction.js";
 import { defineTool, sandboxId } from "./tool.js";
 

@@ -1,6 +1,6 @@
 import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
 import { SandboxError } from "@sandkit/core";
-import { z } from "zod";
+import * as z from "zod";
 import { type Act, questionOf } from "../approval/question.js";
 import type { Config } from "../config.js";
 import type { OutputMessages } from "../output-messages.js";

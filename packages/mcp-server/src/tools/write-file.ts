@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { type Sandbox, SandboxError } from "@sandkit/core";
-import { z } from "zod";
+import * as z from "zod";
 import { markKnown } from "../changed-files.js";
 import { fileUri } from "../resources/links.js";
 import { introduction } from "../result/introduction.js";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
 /** The program that the package ships. */
-export const program = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+export const program = fileURLToPath(new URL("../../dist/start/cli.js", import.meta.url));
 
 /** The environment of a server process: no config of this user, plain processes allowed. */
 export const serverEnv = {

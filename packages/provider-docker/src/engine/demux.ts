@@ -7,6 +7,8 @@ const bufferedBytes = 256 * 1024;
 
 /** The two outputs that the engine sends over one attached stream. */
 export interface Demultiplexed {
+  /** The stream itself; what is written to it is the program's input. */
+  readonly source: Duplex;
   /** Pulled: what is not read stays with the engine, which then holds up the program. */
   readonly stdout: Readable;
   /** The latest that came on stderr, as text. */
@@ -38,5 +40,5 @@ export function demultiplex(source: Duplex): Demultiplexed {
   source.on("close", () => {
     if (!stdout.readableEnded) stdout.push(null);
   });
-  return { stdout, stderr: () => stderr.toString("utf8") };
+  return { source, stdout, stderr: () => stderr.toString("utf8") };
 }

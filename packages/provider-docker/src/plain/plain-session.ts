@@ -1,6 +1,6 @@
-import type { Duplex } from "node:stream";
 import { PlainBox, type ProviderSession } from "@sandkit/core";
-import { directories } from "../environment.js";
+import type { Demultiplexed } from "../engine/demux.js";
+import { directoriesOf } from "../environment.js";
 import { providerName } from "../errors.js";
 import { type Box, type FirstWords, infoOf, removalOf } from "../session.js";
 import { containerPlace, lostSandbox } from "./engine-exec.js";
@@ -20,7 +20,7 @@ export interface PlainSession extends ProviderSession {
  */
 export async function openPlainSession(
   box: Box,
-  streams: Duplex,
+  { source: streams, stdout }: Demultiplexed,
   words: FirstWords,
   signal?: AbortSignal,
 ): Promise<PlainSession> {
@@ -32,13 +32,13 @@ export async function openPlainSession(
     streams.once("close", () => resolve());
   });
   // What the first program writes is nothing, and nobody listens.
-  streams.resume();
+  stdout.resume();
   closed.then(remove).catch(() => undefined);
   const plain = await PlainBox.open(containerPlace(engine, inspected, record.id), {
     capabilities: box.capabilities,
     workdir: record.workdir,
     env: words.env ?? {},
-    directories,
+    directories: directoriesOf(record),
     signal,
   });
   closed.then(() => plain.abandon(lostSandbox(record.id)));

@@ -142,6 +142,7 @@ export function createBrokerFiles(python: Pyodide, host: HostApi): void {
     },
   };
 
+  refuseGrowth(python);
   for (const path of ["/tmp", "/home/user", "/home/web_user", "/home"]) removeLocal(FS, path);
   Object.assign(root, { ino: 1, mount, node_ops: nodeOperations });
   keepOutOfNameCache(FS);
@@ -192,6 +193,16 @@ function changesOf({ mode, size, atime, mtime }: AttributeChanges): AttributeCha
     ...(atime != null && { atime: +atime }),
     ...(mtime != null && { mtime: +mtime }),
   };
+}
+
+/** What a guest wrote below `/lib`, `/dev` or `/proc` would be in nobody's count: there is no room. */
+function refuseGrowth(python: Pyodide): void {
+  const { MEMFS } = python.FS.filesystems;
+  const refuse = () => {
+    throw new python.FS.ErrnoError(errno(python, "ENOSPC"));
+  };
+  MEMFS.ops_table.file.stream.write = refuse;
+  MEMFS.resizeFileStorage = refuse;
 }
 
 function removeLocal(FS: FileSystem, path: string): void {

@@ -103,7 +103,14 @@ export interface Lookup {
   readonly node?: Node;
 }
 
+/** Files in the memory of the worker itself. */
+interface MemoryFiles {
+  readonly ops_table: { readonly file: { readonly stream: StreamOperations } };
+  resizeFileStorage(node: Node, size: number): void;
+}
+
 export interface FileSystem {
+  readonly filesystems: { readonly MEMFS: MemoryFiles };
   readonly root: Node;
   readonly FSNode: new (parent: Node, name: string, mode: number, device: number) => Node;
   readonly ErrnoError: new (errno: number) => Error;

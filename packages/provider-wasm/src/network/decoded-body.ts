@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { NetworkError } from "./network-error.js";
+import { NetworkError } from "@sandkit/core/network";
 
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,

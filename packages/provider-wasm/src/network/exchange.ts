@@ -1,12 +1,10 @@
 import type { Agent, ClientRequest, IncomingMessage } from "node:http";
 import * as http from "node:http";
 import * as https from "node:https";
-import type { LookupFunction } from "node:net";
-import { deferred, type Slots } from "@sandkit/core";
-import { type AllowList, bare, type Reach } from "./allow-list.js";
+import { type AllowList, deferred, type Slots } from "@sandkit/core";
+import { bare, failureOf, type GuardedLookups, NetworkError } from "@sandkit/core/network";
 import { decodedBody } from "./decoded-body.js";
 import { bodyWindow, type GuestRequest, type RequestNews, type ResponseHead } from "./messages.js";
-import { failureOf, NetworkError } from "./network-error.js";
 import { planRequest, type RequestPlan } from "./plan-request.js";
 
 /** What bounds each request. */
@@ -26,7 +24,7 @@ export interface ExchangeContext {
   readonly allowList: AllowList;
   readonly turns: Slots;
   readonly limits: ExchangeLimits;
-  lookup(reach: Reach): LookupFunction;
+  readonly lookup: GuardedLookups;
   /** One that keeps connections for the next request, or one that does not. */
   agent(secure: boolean, keeps: boolean): Agent;
 }
@@ -153,7 +151,7 @@ export class Exchange {
   }
 
   #start(plan: RequestPlan, keeps: boolean): ClientRequest {
-    const { url, method, headers, bodyBytes, reach, decode } = plan;
+    const { url, method, headers, bodyBytes, scope, decode } = plan;
     const { limits } = this.#context;
     const secure = url.protocol === "https:";
     const host = bare(url.hostname);
@@ -168,7 +166,7 @@ export class Exchange {
       },
       agent: this.#context.agent(secure, keeps),
       signal: this.#abort.signal,
-      ...(reach !== "itself" && { lookup: this.#context.lookup(reach) }),
+      ...(scope !== "itself" && { lookup: this.#context.lookup(scope) }),
     });
     if (bodyBytes !== null) {
       if (bodyBytes >= 0) request.setHeader("Content-Length", bodyBytes);

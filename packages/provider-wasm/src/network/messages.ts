@@ -1,3 +1,7 @@
+import type { NetworkFailure } from "@sandkit/core/network";
+
+export type { NetworkErrno, NetworkFailure } from "@sandkit/core/network";
+
 /** What passes between a guest that speaks HTTP and the caller's process, which does it. All of it is plain data. */
 
 /** A request as the guest asks for it: nothing of it is believed before it is checked. */
@@ -21,25 +25,6 @@ export interface ResponseHead {
   /** Where the answer sends its reader, as a whole address. */
   readonly location?: string | undefined;
 }
-
-/** Why a request failed, by an errno name and in words for whoever wrote the guest's code. */
-export interface NetworkFailure {
-  readonly code: NetworkErrno;
-  readonly message: string;
-}
-
-/** `EACCES`: the policy. `EINVAL`: no request that can be made. `EPROTO`: TLS, or no HTTP. `EFBIG`: too large. */
-export type NetworkErrno =
-  | "EACCES"
-  | "EINVAL"
-  | "ENOTFOUND"
-  | "ECONNREFUSED"
-  | "ECONNRESET"
-  | "EHOSTUNREACH"
-  | "ETIMEDOUT"
-  | "EPROTO"
-  | "EFBIG"
-  | "EBUSY";
 
 /** What becomes of a request, in this order; `end` or `error` is the last. */
 export type RequestNews =

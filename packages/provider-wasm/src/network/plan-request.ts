@@ -1,6 +1,6 @@
-import { type AllowList, bare, entryFor, type Reach } from "./allow-list.js";
+import type { AllowList } from "@sandkit/core";
+import { type AddressScope, bare, entryFor, NetworkError, notListed, targetOf } from "@sandkit/core/network";
 import type { GuestRequest } from "./messages.js";
-import { NetworkError } from "./network-error.js";
 
 /** A request that may be made. */
 export interface RequestPlan {
@@ -10,7 +10,7 @@ export interface RequestPlan {
   readonly headers: Readonly<Record<string, string[]>>;
   readonly bodyBytes: number | null;
   readonly decode: boolean;
-  readonly reach: Reach;
+  readonly scope: AddressScope;
 }
 
 const longestUrl = 32 * 1024;
@@ -30,13 +30,14 @@ const refusedHeaders = new Set(["connection", "keep-alive", "transfer-encoding",
 export function planRequest(request: GuestRequest, allowList: AllowList): RequestPlan {
   const { method, bodyBytes, decode } = request;
   const url = parseUrl(request.url);
-  const reach = allowList.reachOf(url);
-  if (reach === undefined) throw notListed(url);
+  const target = targetOf(url);
+  const scope = allowList.scopeOf(target);
+  if (scope === undefined) throw notListed(entryFor(target));
   if (typeof method !== "string" || !token.test(method)) throw invalid("the method is none");
   if (refusedMethods.has(method.toUpperCase())) throw invalid(`the method ${method} is not available in a sandbox`);
   if (bodyBytes !== null && !(Number.isSafeInteger(bodyBytes) && bodyBytes >= -1))
     throw invalid("the body has no size");
-  return { url, method, headers: checkedHeaders(request, url), bodyBytes, decode: decode === true, reach };
+  return { url, method, headers: checkedHeaders(request, url), bodyBytes, decode: decode === true, scope };
 }
 
 function parseUrl(text: unknown): URL {
@@ -50,12 +51,6 @@ function parseUrl(text: unknown): URL {
     throw invalid(`${bare(url.hostname)}: a name or password in the address is refused: send an Authorization header`);
   }
   return url;
-}
-
-function notListed(url: URL): NetworkError {
-  const entry = entryFor(url);
-  const next = `create it with network: { allow: [${JSON.stringify(entry)}] }`;
-  return new NetworkError("EACCES", `${entry} is not in this sandbox's allow-list: ${next}`);
 }
 
 function checkedHeaders({ headers, bodyBytes }: GuestRequest, url: URL): Record<string, string[]> {

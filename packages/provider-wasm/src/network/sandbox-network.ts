@@ -1,9 +1,8 @@
 import * as http from "node:http";
 import * as https from "node:https";
-import { Slots } from "@sandkit/core";
-import { AllowList } from "./allow-list.js";
+import { AllowList, Slots } from "@sandkit/core";
+import { guardedLookups, type Resolve } from "@sandkit/core/network";
 import { Exchange, type ExchangeContext, type ExchangeLimits, type ExchangeListener } from "./exchange.js";
-import { guardedLookups, type Resolve } from "./guarded-lookup.js";
 import type { GuestRequest } from "./messages.js";
 
 /** Requests that are under way to hosts at one time; more wait for their turn. */
@@ -44,7 +43,7 @@ export class SandboxNetwork {
       allowList: new AllowList(allow),
       turns: new Slots(mostAtOnce),
       limits: { ...limits, ...seams.limits },
-      lookup: guardedLookups(seams.resolve),
+      lookup: guardedLookups(seams),
       agent: (secure, keeps) => agents[secure ? "secure" : "plain"][keeps ? "kept" : "single"],
     };
   }

@@ -1,7 +1,7 @@
 import { type LookupAddress, lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import { isPublicAddress } from "@sandkit/core/network";
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
-import { isPublicAddress } from "../network/public-address.js";
 import { DownloadError } from "./download-error.js";
 import { isLoopback, isSecure, shown } from "./web-address.js";
 

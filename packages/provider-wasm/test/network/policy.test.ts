@@ -1,5 +1,5 @@
+import type { Resolve } from "@sandkit/core/network";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { Resolve } from "../../src/network/guarded-lookup.js";
 import type { GuestRequest, RequestNews } from "../../src/network/messages.js";
 import { type NetworkSeams, SandboxNetwork } from "../../src/network/sandbox-network.js";
 import { WebServer } from "./web-server.js";

@@ -33,6 +33,7 @@ import { resourceCases } from "./resources.js";
 import { stdinCases } from "./stdin.js";
 import { symlinkCases } from "./symlinks.js";
 import { terminalCases } from "./terminal.js";
+import { watchCases } from "./watch.js";
 
 /** The whole suite, in the order in which it is run. */
 export const conformanceCases: readonly ConformanceCase[] = [
@@ -59,6 +60,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...bigFileCases,
   ...symlinkCases,
   ...archiveCases,
+  ...watchCases,
   ...kernelCases,
   ...kernelOutputCases,
   ...kernelControlCases,

@@ -2,7 +2,8 @@ import { strict as assert } from "node:assert";
 import { createServer as createWebServer } from "node:http";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
-import { rejects } from "../assertions.js";
+import type { Contact } from "../../network/contact.js";
+import { eventually, rejects } from "../assertions.js";
 import type { ConformanceCase } from "../conformance-case.js";
 
 /** Listens on this machine while `use` runs, and tells how many connections came. */
@@ -44,6 +45,12 @@ async function answering(use: (port: number) => Promise<void>): Promise<string[]
   return asked;
 }
 
+/** An address of this machine that is not also one of the sandbox itself, where there is one. */
+function outerAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";
+}
+
 /** Addresses of this machine, as a sandbox may see it. */
 function hostAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
@@ -73,7 +80,7 @@ export const networkCases: readonly ConformanceCase[] = [
     needs: ["network.allowlist", "exec.argv"],
     programs: ["fetch"],
     async run({ sandbox, program }) {
-      const [address = "127.0.0.1"] = hostAddresses();
+      const address = outerAddress();
       const asked = await answering(async (port) => {
         const other = await answering(async (otherPort) => {
           const own = await sandbox({ network: { allow: [`${address}:${port}`] } });
@@ -104,16 +111,51 @@ export const networkCases: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "network.packages",
+    title: "with the package indexes alone a sandbox reaches these and no other, and each contact is reported",
+    needs: ["network.allowlist", "network.contacts", "exec.argv"],
+    programs: ["fetch"],
+    async run({ sandbox, program }) {
+      const address = outerAddress();
+      const contacts: Contact[] = [];
+      await answering(async (port) => {
+        const other = await answering(async (otherPort) => {
+          const index = `http://${address}:${port}/simple/`;
+          const own = await sandbox({ network: "packages", env: { PIP_INDEX_URL: index } });
+          own.onContact((contact) => contacts.push(contact));
+          const fetched = async (url: string) => (await own.exec(program("fetch", url))).stdout.text;
+          assert.equal(await fetched(index), "200 hello");
+          assert.ok((await fetched(`http://${address}:${otherPort}`)).startsWith("refused"), "another host answered");
+          assert.ok((await own.describe()).includes(`${address}:${port}`), "the description does not name the index");
+          await eventually("both contacts reported", () => contacts.length === 2);
+          const told = contacts.map(({ host, port: asked, decision }) => ({ host, port: asked, decision }));
+          assert.deepEqual(told, [
+            { host: address, port, decision: "allowed" },
+            { host: address, port: otherPort, decision: "refused" },
+          ]);
+          assert.ok((contacts[0]?.bytesIn ?? 0) > 0, "no byte was counted");
+        });
+        assert.deepEqual(other, [], "a host that is no index was asked");
+      });
+    },
+  },
+  {
     id: "network.full",
-    title: "with the whole network a sandbox reaches this machine",
+    title: "with the whole network a sandbox reaches this machine, except where what it reaches is looked at",
     needs: ["network.full", "exec.argv"],
-    programs: ["connect"],
+    programs: ["connect", "fetch"],
     async run({ sandbox, program }) {
       const own = await sandbox({ network: "full" });
+      const isRaw = own.capabilities.features["network.full"] === "native";
       const connections = await listening(async (port) => {
-        for (const address of hostAddresses()) await own.exec(program("connect", address, String(port)));
+        for (const address of hostAddresses()) {
+          await own.exec(program("connect", address, String(port)));
+          const fetched = await own.exec(program("fetch", `http://${address}:${port}`), { timeoutMs: 20_000 });
+          assert.ok(fetched.stdout.text.startsWith("refused"), `${address} answered: ${fetched.stdout.text}`);
+        }
       });
-      assert.ok(connections > 0, "no connection arrived");
+      if (isRaw) assert.ok(connections > 0, "no connection arrived");
+      else assert.equal(connections, 0, "a sandbox reached what is not public");
     },
   },
   {
@@ -123,6 +165,7 @@ export const networkCases: readonly ConformanceCase[] = [
     programs: ["serve"],
     async run({ sandbox, program }) {
       const own = await sandbox({ ports: [8123] });
+      await rejects(own.port(8123, { waitMs: 100 }), "UNAVAILABLE");
       const server = await own.spawn(program("serve", "8123", "hello from inside"));
       const { url, headers } = await own.port(8123, { waitMs: 10_000 });
       const response = await fetch(url, { headers: { ...headers } });

@@ -14,6 +14,15 @@ export const packageCases: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "packages.npm",
+    title: "a package of npm is honoured or refused by its name, before anything is created",
+    needs: ["packages"],
+    async run({ sandbox, created }) {
+      await rejects(sandbox({ packages: ["npm:-g"] }), ["INVALID", "UNSUPPORTED"], "npm:-g");
+      assert.equal(created(), 0, "a sandbox was created");
+    },
+  },
+  {
     id: "packages.absent",
     title: "a package that does not exist fails the creation by its name, and leaves no sandbox",
     needs: ["packages"],

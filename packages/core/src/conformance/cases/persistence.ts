@@ -1,7 +1,11 @@
 import { strict as assert } from "node:assert";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Provider } from "../../provider.js";
+import type { Sandbox } from "../../sandbox.js";
+import { rejects } from "../assertions.js";
 import type { ConformanceCase } from "../conformance-case.js";
 import { beatCount, beats, goesOn, silent } from "../heartbeat.js";
+import { tarOf } from "../tar.js";
 
 /** Sandboxes that are kept, copied or found again. */
 export const persistenceCases: readonly ConformanceCase[] = [
@@ -21,6 +25,11 @@ export const persistenceCases: readonly ConformanceCase[] = [
         assert.equal(await own.files.readText(`kept-${round}`), `round ${round}`);
       }
       assert.equal(await own.files.readText("kept-0"), "round 0");
+      await own.resume();
+      await own.pause();
+      await own.pause();
+      await rejects(own.files.readText("kept-0"), "UNAVAILABLE", "resume");
+      await own.destroy();
     },
   },
   {
@@ -45,14 +54,25 @@ export const persistenceCases: readonly ConformanceCase[] = [
     id: "lifecycle.snapshot",
     title: "a sandbox made from a snapshot has the files of then, and is another one",
     needs: ["snapshot", "files"],
-    async run({ sandbox, unique }) {
+    async run({ sandbox, unique, provider, capabilities }) {
       const own = await sandbox();
       await own.files.write("file", "then");
+      await own.files.write("deep/er/tool", "#!/bin/sh\n", { permissions: 0o750 });
+      if (capabilities.features["files.symlink"]) await own.files.importTar(tarOf({ name: "link", linkTo: "deep" }));
+      const before = await recordsOf(own);
       const { id } = await own.snapshot(unique("snapshot"));
       await own.files.write("file", "now");
       const other = await sandbox({ snapshot: id });
       assert.notEqual(other.ref.id, own.ref.id);
       assert.equal(await other.files.readText("file"), "then");
+      assert.deepEqual(await recordsOf(other), before);
+      if (!provider.snapshots || !provider.removeSnapshot) return;
+      assert.ok((await snapshotIds(provider)).includes(id), "the snapshot is not listed");
+      assert.equal(await provider.removeSnapshot(id), true);
+      assert.equal(await provider.removeSnapshot(id), false);
+      assert.ok(!(await snapshotIds(provider)).includes(id), "the snapshot is still listed");
+      assert.equal(await other.files.readText("file"), "then");
+      await rejects(sandbox({ snapshot: id }), "NOT_FOUND", id);
     },
   },
   {
@@ -105,3 +125,21 @@ export const persistenceCases: readonly ConformanceCase[] = [
     },
   },
 ];
+
+/** What is in the workdir, but for what shells and vendors keep there. */
+async function recordsOf({ files, workdir }: Sandbox) {
+  const all = await files.list(".", { recursive: true });
+  const records = all.map(({ path, type, mode, symlinkTarget }) => ({
+    path: path.slice(workdir.length),
+    type,
+    mode,
+    symlinkTarget,
+  }));
+  return records.filter(({ path }) => !path.startsWith("/."));
+}
+
+async function snapshotIds(provider: Provider): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id } of provider.snapshots?.() ?? []) ids.push(id);
+  return ids;
+}

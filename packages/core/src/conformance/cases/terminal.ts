@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import { within } from "../assertions.js";
+import { eventually, within } from "../assertions.js";
 import type { ConformanceCase } from "../conformance-case.js";
 
 /** Under which user and on what terminal a command runs. */
@@ -23,6 +23,15 @@ export const terminalCases: readonly ConformanceCase[] = [
       await process.resize({ columns: 100, rows: 30 });
       const result = await within(10_000, "the process", process.wait());
       assert.ok(result.stdout.text.includes("yes"), result.stdout.text);
+      if (!(await shared.info()).interpreters.includes("python3")) return;
+      const sizes = "import os; [print(input(), *os.get_terminal_size(), flush=True) for _ in range(2)]";
+      const measuring = await shared.spawn(["python3", "-c", sizes], { pty: { columns: 80, rows: 24 } });
+      await measuring.write("first\n");
+      await eventually("the first size", () => measuring.captured().stdout.text.includes("first 80 24"));
+      await measuring.resize({ columns: 100, rows: 30 });
+      await measuring.write("second\n");
+      const { stdout } = await within(10_000, "the process", measuring.wait());
+      assert.ok(stdout.text.includes("second 100 30"), stdout.text);
     },
   },
   {

@@ -93,7 +93,8 @@ read_file() { # path offset length
   elif [ -z "$3" ]; then
     exec tail -c "+$(($2 + 1))" <"$1"
   else
-    tail -c "+$(($2 + 1))" <"$1" 2>/dev/null | head -c "$3"
+    # A pipeline tells of its last program alone: that the first has failed shows by the file that it leaves unread.
+    { tail -c "+$(($2 + 1))" <"$1" 2>/dev/null || [ $? -eq 141 ] || kill -s TERM $$; } | head -c "$3"
   fi
 }
 

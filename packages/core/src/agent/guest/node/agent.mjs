@@ -1,8 +1,10 @@
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { Channel } from "./channel.mjs";
+import { Connection, connectHere } from "./connection.mjs";
 import { AgentFailure, about, describeFailure } from "./failure.mjs";
 import { makeDirectory, makeSymlink, moveFile, removeFile, statFile } from "./files.mjs";
-import { frameType, laneNumber, maxStreams, ProtocolError } from "./frames.mjs";
+import { firstAgentStream, frameType, laneNumber, maxStreams, ProtocolError } from "./frames.mjs";
+import { Gateway } from "./gateway.mjs";
 import { IncomingLane, OutgoingLane } from "./lanes.mjs";
 import { Lifetime } from "./lifetime.mjs";
 import { listFiles } from "./list-files.mjs";
@@ -34,6 +36,8 @@ export class Agent {
   #streams = new Map();
   #programs = new Set();
   #lastStream = -1;
+  #lastOpened = firstAgentStream - 1;
+  #gateway = new Gateway((socket) => this.#carry(socket));
   #greeted = false;
   #ending = false;
   #lifetime = new Lifetime(
@@ -80,10 +84,12 @@ export class Agent {
       return;
     }
     if (type === frameType.request) return this.#request(id, payload);
+    if (type === frameType.close) return this.#closed(id);
     if (!ofLanes.has(type)) throw new ProtocolError(`a host sends no frame of type ${type}`);
     const stream = this.#streams.get(id);
     if (!stream) {
-      if (id > this.#lastStream) throw new ProtocolError(`stream ${id} was never opened`);
+      if (id > (id < firstAgentStream ? this.#lastStream : this.#lastOpened))
+        throw new ProtocolError(`stream ${id} was never opened`);
       return;
     }
     this.#onLane(stream, type, lane, payload);
@@ -103,7 +109,8 @@ export class Agent {
     const request = parseRequest(payload);
     const isHello = request.op === "hello";
     if (isHello === this.#greeted || isHello !== (id === 0)) throw new ProtocolError("hello comes first, once");
-    if (id <= this.#lastStream && !isHello) throw new ProtocolError(`stream ${id} was used before`);
+    if ((id <= this.#lastStream && !isHello) || id >= firstAgentStream)
+      throw new ProtocolError(`stream ${id} was used before`);
     this.#lastStream = Math.max(id, this.#lastStream);
     if (request.op !== "info") this.#lifetime.use();
     if (this.#streams.size >= maxStreams) {
@@ -113,6 +120,27 @@ export class Agent {
     }
     const stream = this.#open(id, request);
     this.#serve(stream, request, payload).catch((error) => this.end("protocol", `the agent failed: ${error.stack}`));
+  }
+
+  /** Opens a stream for what a program has connected to. */
+  async #carry(socket) {
+    this.#lastOpened += 1;
+    const stream = this.#open(this.#lastOpened, { op: "connect" });
+    stream.hostIsDone = new Promise((resolve) => {
+      stream.close = resolve;
+    });
+    this.channel.send(frameType.open, stream.id, 0, Buffer.alloc(0));
+    await new Connection(stream, socket).over;
+    await stream.hostIsDone;
+    this.#streams.delete(stream.id);
+    this.#gateway.over();
+  }
+
+  #closed(id) {
+    const stream = this.#streams.get(id);
+    if (stream?.close === undefined || stream.isClosed) throw new ProtocolError(`stream ${id} cannot be closed`);
+    stream.isClosed = true;
+    stream.close();
   }
 
   #open(id, request) {
@@ -156,18 +184,25 @@ export class Agent {
     if (request.op === "spawn") return this.#spawn(stream, request);
     if (request.op === "kill") return this.#kill(request);
     if (request.op === "hello") return this.#greet(request);
+    if (request.op === "connect") return this.#connect(stream, request);
     if (request.op === "info") return this.#info();
     if (request.op === "resize") return this.#resize(request);
     if (request.op === "extend") this.#lifetime.extend(request.ttlMs);
     return {};
   }
 
-  #greet({ version, workdir, env, directories, ttlMs, idleMs }) {
+  async #connect(stream, { port }) {
+    const socket = await connectHere(port);
+    return () => new Connection(stream, socket, () => this.#lifetime.use()).over;
+  }
+
+  async #greet({ version, workdir, env, directories, ttlMs, idleMs, network }) {
     if (version !== protocolVersion) {
       throw new AgentFailure("EPROTONOSUPPORT", `this agent speaks version ${protocolVersion}`);
     }
     for (const folder of [workdir, ...directories]) about(folder, () => mkdirSync(folder, { recursive: true }));
     this.#greeted = true;
+    if (network) await this.#listen(network.port);
     this.workdir = workdir;
     Object.assign(this.env, env);
     this.#lifetime.begin(ttlMs, idleMs);
@@ -180,6 +215,15 @@ export class Agent {
       workdir,
       startedAt: Math.floor(Date.now() - process.uptime() * 1000),
     };
+  }
+
+  async #listen(port) {
+    try {
+      await this.#gateway.listen(port);
+    } catch (error) {
+      this.#greeted = false;
+      throw error;
+    }
   }
 
   async #spawn(stream, request) {
@@ -237,8 +281,9 @@ export class Agent {
 
 function lanesOf(request) {
   if (request.op === "spawn") return spawnLanes(request);
+  const { op } = request;
   return {
-    incoming: request.op === "write" ? [laneNumber.in] : [],
-    outgoing: request.op === "read" || request.op === "list" ? [laneNumber.out] : [],
+    incoming: op === "write" || op === "connect" ? [laneNumber.in] : [],
+    outgoing: op === "read" || op === "list" || op === "connect" ? [laneNumber.out] : [],
   };
 }

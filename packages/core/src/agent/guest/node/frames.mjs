@@ -10,10 +10,14 @@ export const frameType = {
   ping: 8,
   pong: 9,
   farewell: 10,
+  open: 11,
+  close: 12,
 };
 export const laneNumber = { in: 0, out: 1, err: 2, controlIn: 3, controlOut: 4 };
 export const windowBytes = 256 * 1024;
 export const maxStreams = 1024;
+export const firstAgentStream = 0x80000000;
+export const maxConnections = 128;
 
 const maxPayloadBytes = 256 * 1024;
 const maxRequestBytes = 4 * 1024 * 1024;

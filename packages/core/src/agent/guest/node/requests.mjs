@@ -14,6 +14,7 @@ const size = whole(0);
 const span = (value) => typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 const path = (value) => text(value) && value.startsWith("/");
 const orNull = (check) => (value) => value === null || check(value);
+const orAbsent = (check) => (value) => value === undefined || check(value);
 const oneOf =
   (...values) =>
   (value) =>
@@ -22,6 +23,7 @@ const listOf = (check) => (value) => Array.isArray(value) && value.every(check);
 const record = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const variables = (value) => record(value) && Object.entries(value).flat().every(text);
 const side = whole(1, 0xffff);
+const portNumber = whole(1, 0xffff);
 const terminal = (value) => record(value) && side(value.columns) && side(value.rows);
 
 /** The members of each request, and what each must be. */
@@ -34,6 +36,7 @@ const shapes = {
     ttlMs: orNull(span),
     idleMs: orNull(span),
     leaseMs: orNull(span),
+    network: orAbsent((value) => record(value) && portNumber(value.port)),
   },
   spawn: {
     command: (value) => listOf(text)(value) && value.length > 0,
@@ -63,6 +66,7 @@ const shapes = {
   move: { from: path, to: path },
   remove: { path, recursive: flag },
   symlink: { target: text, path },
+  connect: { port: portNumber },
   info: {},
   extend: { ttlMs: span },
   shutdown: {},

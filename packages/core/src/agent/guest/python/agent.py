@@ -19,11 +19,13 @@ import _socket as socket
 
 from .client import Client
 from .crew import Crew, OomScore
+from .gateway import Gateway
 from .files import make_directories, shown
 from .loop import Loop
 from .memory import MemoryKills
 from .native import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, Failure, environment_field, field, number_field
 from .native import path_field, prctl, seconds_field, to_json
+from .users import may_become_others
 
 SOCKET_NAME = "sandkit-agent"
 VERSION = 1
@@ -33,6 +35,8 @@ FIRST_LEASE_SECONDS = 300
 # How long the last words may take.
 FAREWELL_SECONDS = 0.5
 SPARE_SECONDS = 0.003
+# A turn that ends so much too late was not late by work: the box stood still.
+STANDSTILL_SECONDS = 2
 SHELLS, INTERPRETERS, PROGRAMS = ("sh", "bash"), ("python3", "node"), ("git",)
 
 
@@ -41,6 +45,7 @@ class Agent:
         self.loop = Loop()
         self.crew = Crew(self.loop, oom_score)
         self.memory = MemoryKills()
+        self.gateway = Gateway(self.loop, self.crew)
         # Until a program of the box has run.
         self.compiled = compiled
         self.env = dict(os.environb)
@@ -66,11 +71,16 @@ class Agent:
             raise Failure(errno.EPROTONOSUPPORT, "this agent speaks version %d" % VERSION)
         if not self.greeted and request.get("joins") is not True:
             self.settle_in(request, client)
+        network = field(request, "network", dict, optional=True)
+        if network is not None:
+            self.gateway.serve(client, number_field({"op": "hello", **network}, "port", 1, 0xFFFF))
         return {
             "version": VERSION,
             "runtime": "python %d.%d.%d" % sys.version_info[:3],
             "killTree": "native",
             "pty": os.path.exists("/dev/ptmx"),
+            "watch": True,
+            "user": may_become_others(),
             "workdir": shown(self.workdir),
             "startedAt": self.started_at,
             "settingUp": not self.greeted or self.maker not in (None, client),
@@ -179,6 +189,7 @@ class Agent:
             return
         self.clients.remove(client)
         client.close()
+        self.gateway.left(client)
         self.last_left = time.monotonic()
         if self.listener is None:
             self.ending = self.ending or "eof"
@@ -215,6 +226,13 @@ class Agent:
             if now >= when:
                 self.end(reason, message)
 
+    def forgive(self, planned):
+        """While the box stood still nobody could come or ask for anything: that time counts for the time to live alone."""
+        late = 0 if planned is None else time.monotonic() - planned
+        if late > STANDSTILL_SECONDS:
+            self.last_use += late
+            self.last_left += late
+
     def next_deadline(self):
         ends = [when for when, _, _ in self.deadlines()]
         if self.crew.needs_spare():
@@ -228,7 +246,9 @@ class Agent:
 
     def run(self):
         while self.ending is None:
-            busy = self.loop.turn(self.next_deadline())
+            planned = self.next_deadline()
+            busy = self.loop.turn(planned)
+            self.forgive(planned)
             self.flush()
             if not busy and self.crew.needs_spare():
                 self.crew.make_spare()

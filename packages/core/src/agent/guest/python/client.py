@@ -5,21 +5,27 @@ import os
 import select
 from _collections import deque
 
+from .connection import AcceptedConnection, HostConnection
 from .file_streams import ListStream, ReadStream, RemoveStream, WriteStream
 from .files import mkdir, move, stat_file, symlink
 from .native import Failure, field, from_json, number_field, seconds_field
 from .process import Process, signal_field, size_fields
 from .stream import Stream
+from .watch import WatchStream
 from .wire import (
     AGENT_PREAMBLE,
     CANCEL,
+    CLOSE,
     CREDIT,
     DATA,
     END,
     FAREWELL,
+    FIRST_OWN_STREAM,
     LANE_CONTROL_IN,
     LANE_IN,
+    MAX_CONNECTIONS,
     MAX_STREAMS,
+    OPEN,
     PING,
     PONG,
     REQUEST,
@@ -36,7 +42,15 @@ MAX_BATCH_BYTES = 128 * 1024
 # How long what is in no hurry waits for something to go along with.
 HELD_SECONDS = 0.004
 MAX_BATCH = 64
-STREAMS = {"spawn": Process, "read": ReadStream, "write": WriteStream, "list": ListStream, "remove": RemoveStream}
+STREAMS = {
+    "spawn": Process,
+    "read": ReadStream,
+    "write": WriteStream,
+    "list": ListStream,
+    "remove": RemoveStream,
+    "connect": HostConnection,
+    "watch": WatchStream,
+}
 FILES = {"stat": stat_file, "mkdir": mkdir, "move": move, "symlink": symlink}
 TO_AGENT_LANES = (LANE_IN, LANE_CONTROL_IN)
 
@@ -49,6 +63,9 @@ class Client:
         self.decoder = Decoder()
         self.streams = {}
         self.last_stream = 0
+        self.last_own = FIRST_OWN_STREAM - 1
+        # Streams of its own that count still: for the host, or for a program that has not read all of it.
+        self.connections = set()
         self.greeted = False
         self.closed = False
         self.urgent = deque()
@@ -98,8 +115,10 @@ class Client:
             self.send(PONG, 0, 0, b"", urgent=True)
         elif kind == REQUEST:
             self.hear_request(number, payload)
+        elif kind == CLOSE:
+            self.connection_closed(number)
         elif number not in self.streams:
-            if number > self.last_stream or not self.greeted:
+            if number > (self.last_stream if number < FIRST_OWN_STREAM else self.last_own) or not self.greeted:
                 raise ProtocolError("a frame for stream %d, which was never opened" % number)
         else:
             self.hear_on(self.streams[number], kind, lane, payload)
@@ -137,7 +156,7 @@ class Client:
         if greeting != (number == 0) or self.greeted == greeting:
             raise ProtocolError("hello comes first and once, on stream 0")
         if number:
-            if number <= self.last_stream:
+            if not self.last_stream < number < FIRST_OWN_STREAM:
                 raise ProtocolError("stream %d was used before" % number)
             self.last_stream = number
         # To ask how long it lives is no use of it.
@@ -208,6 +227,32 @@ class Client:
             stream.respond({})
         else:
             process.kill(number, scope, lambda: stream.respond({}))
+
+    def has_turn(self):
+        """Whether a program may make a connection more."""
+        return len(self.connections) < MAX_CONNECTIONS
+
+    def accepted(self, connection):
+        """Opens a stream for what a program has connected to."""
+        self.last_own += 1
+        stream = AcceptedConnection(self, self.last_own)
+        self.streams[stream.number] = stream
+        self.connections.add(stream.number)
+        self.send(OPEN, 0, stream.number, b"", urgent=True)
+        stream.begin(connection)
+
+    def connection_closed(self, number):
+        stream = self.streams.get(number)
+        if number not in self.connections or (stream is not None and stream.host_is_done):
+            raise ProtocolError("stream %d cannot be closed" % number)
+        if stream is None:
+            self.connection_over(number)
+        else:
+            stream.host_is_done = True
+
+    def connection_over(self, number):
+        self.connections.discard(number)
+        self.agent.gateway.turn()
 
     def over(self, stream):
         if self.streams.get(stream.number) is stream:

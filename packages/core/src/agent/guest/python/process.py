@@ -11,6 +11,7 @@ from .crew import no_room
 from .lanes import ControlOutput, OutLane, ProgramInput, ProgramOutput
 from .native import Failure, encoded, environment_field, field, number_field, path_field
 from .stream import Stream
+from .users import user_field
 from .wire import END, LANE_CONTROL_IN, LANE_CONTROL_OUT, LANE_ERR, LANE_IN, LANE_OUT
 
 TIOCSWINSZ = 0x5414
@@ -84,13 +85,14 @@ class Process(Stream):
         if not command:
             raise Failure(errno.EINVAL, "spawn: 'command' is empty")
         cwd = path_field(request, "cwd", optional=True)
-        env = {**self.agent.env, **environment_field(request, "env")}
+        user, login = user_field(request)
+        env = {**self.agent.env, **login, **environment_field(request, "env")}
         self.is_kernel = field(request, "control", bool)
         self.oom_kills = self.agent.memory.kills()
         try:
             terminal = self.open_lanes(request)
             self.agent.compiled = None
-            message = ("spawn", cwd or self.agent.workdir, command, env, terminal)
+            message = ("spawn", cwd or self.agent.workdir, command, env, terminal, user)
             self.handle = self.agent.crew.assign(self, message, self.given)
         except OSError as error:
             self.drop_lanes()

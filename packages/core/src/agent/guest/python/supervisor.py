@@ -15,13 +15,15 @@ import _signal as signal
 import _socket as socket
 
 from .native import PR_SET_CHILD_SUBREAPER, prctl
-from .tree import descendants, kill_each, signal_each
+from .tree import Strays, descendants, kill_each, signal_each
 
 MESSAGE = 128 * 1024
 # Descriptors below are those of programs.
 FIRST_OWN = 10
 MAX_DESCRIPTORS = 8
 REPEAT_MS = 10
+# How often strays are looked for, whose end nobody is told.
+STRAYS_MS = 50
 OOM_PROGRAM = b"1000"
 MAX_OFFERS, OFFER_MS = 50, 2
 MSG_CMSG_CLOEXEC = 0x40000000
@@ -81,9 +83,63 @@ def start(argv, env, actions):
     raise NoProgram(argv[0], problem)
 
 
+def start_as(user, argv, env, actions):
+    """Like `start`, as another user (uid, gid, groups), which posix_spawn cannot become."""
+    reads, writes = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            become_program(user, argv, env, actions)
+        except OSError as error:
+            os.write(writes, b"%d" % error.errno)
+        finally:
+            os._exit(70)
+    os.close(writes)
+    # Closed by the program's start.
+    failure = os.read(reads, 16)
+    os.close(reads)
+    if not failure:
+        return pid
+    os.waitpid(pid, 0)
+    number = int(failure)
+    if number in (errno.EAGAIN, errno.ENOMEM):
+        raise OSError(number, os.strerror(number))
+    raise NoProgram(argv[0], number)
+
+
+def become_program(user, argv, env, actions):
+    """The child's side: raises OSError when there is no such program."""
+    os.setsid()
+    for kind, target, *values in actions:
+        if kind == os.POSIX_SPAWN_OPEN:
+            path, flags, mode = values
+            os.dup2(os.open(path, flags, mode), target)
+        else:
+            # Of a copy: the source comes first.
+            os.dup2(target, values[0])
+    signal.set_wakeup_fd(-1)
+    for number in RESET_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    uid, gid, groups = user
+    os.setgroups(groups)
+    os.setgid(gid)
+    os.setuid(uid)
+    problem = errno.ENOENT
+    for candidate in candidates(argv[0], env):
+        try:
+            os.execve(candidate, argv, env)
+        except OSError as error:
+            if os.access(candidate, os.F_OK):
+                problem = errno.ENOEXEC if error.errno == errno.ENOENT else error.errno
+    raise OSError(problem, os.strerror(problem))
+
+
 class Supervisor:
-    def __init__(self, control):
+    def __init__(self, control, strays):
         self.control = control
+        # None, where this process is its tree's subreaper.
+        self.strays = strays
         self.reports = []
         self.leader = 0
         self.reaped = False
@@ -137,16 +193,18 @@ class Supervisor:
         else:
             self.kill(*values)
 
-    def spawn(self, descriptors, cwd, argv, env, terminal):
+    def spawn(self, descriptors, cwd, argv, env, terminal, user):
         actions = [(os.POSIX_SPAWN_DUP2, source, target) for target, source in enumerate(descriptors)]
         if terminal is not None:
             # Opened by the leader of a new session, it becomes that session's terminal.
             actions = [(os.POSIX_SPAWN_OPEN, 0, terminal, os.O_RDWR, 0)]
             actions += [(os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]
         self.killing = False
+        if self.strays is not None:
+            self.strays.begin(env)
         try:
             os.chdir(cwd)
-            self.leader = start(argv, env, actions)
+            self.leader = start(argv, env, actions) if user is None else start_as(user, argv, env, actions)
         except NoProgram as refusal:
             os.write(descriptors[2], refusal.text)
             self.tell("started", os.getpid())
@@ -161,12 +219,15 @@ class Supervisor:
             self.offers = 0 if offer_to_oom_killer(self.leader) else MAX_OFFERS
             self.tell("started", self.leader)
 
+    def tree(self):
+        return descendants() if self.strays is None else self.strays.find(self.leader)
+
     def offer_tree(self):
         """Once more, and then with what the program has started meanwhile."""
         self.offers -= 1
         if offer_to_oom_killer(self.leader):
             self.offers = 0
-            for entry in descendants():
+            for entry in self.tree():
                 offer_to_oom_killer(entry.pid)
 
     def kill(self, ticket, number, scope):
@@ -176,9 +237,9 @@ class Supervisor:
             self.signal_group(number)
         elif number == signal.SIGKILL:
             self.killing = True
-            kill_each(descendants)
+            kill_each(self.tree)
         else:
-            signal_each(number, descendants)
+            signal_each(number, self.tree)
         self.tell("killed", ticket)
 
     def signal_group(self, number):
@@ -189,14 +250,16 @@ class Supervisor:
                 pass
             return
         # Without its leader the number of the group may be another's by now.
-        signal_each(number, lambda: [entry for entry in descendants() if entry.group == self.leader])
+        signal_each(number, lambda: [entry for entry in self.tree() if entry.group == self.leader])
 
     def reap(self):
-        """Collects the dead. Without a child left there is no descendant either: all are reparented to this process."""
+        """Collects the dead. Without a child left there is no descendant either: all are reparented to a subreaper."""
         while self.alive:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
+                if self.strays is not None and self.tree():
+                    return
                 self.alive = False
                 os.chdir("/")
                 self.tell("gone")
@@ -216,6 +279,8 @@ class Supervisor:
             return None
         if self.killing:
             return REPEAT_MS
+        if self.strays is not None:
+            return STRAYS_MS
         return OFFER_MS if self.offers and not self.reaped else None
 
     def run(self, wakeup):
@@ -231,7 +296,10 @@ class Supervisor:
                 if not self.owned:
                     poller.unregister(self.control.fileno())
             if self.killing and self.alive:
-                kill_each(descendants)
+                kill_each(self.tree)
+            elif self.strays is not None and self.alive:
+                # So that they are known before they are on their own.
+                self.tree()
             elif self.offers and self.alive and not self.reaped:
                 self.offer_tree()
             self.reap()
@@ -260,12 +328,16 @@ def become_supervisor(control):
         # So that no descriptor that arrives is also the target of one.
         while os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC) < FIRST_OWN - 1:
             pass
-        prctl(PR_SET_CHILD_SUBREAPER, 1)
+        strays = None
+        try:
+            prctl(PR_SET_CHILD_SUBREAPER, 1)
+        except OSError:
+            strays = Strays()
         wakeup, notify = os.pipe()
         os.set_blocking(notify, False)
         signal.set_wakeup_fd(notify, warn_on_full_buffer=False)
         os.chdir("/")
-        Supervisor(socket.socket(fileno=own)).run(wakeup)
+        Supervisor(socket.socket(fileno=own), strays).run(wakeup)
         code = 0
     finally:
         if code:

@@ -10,12 +10,13 @@ ROUNDS = 32
 class Entry:
     """What /proc says of one process."""
 
-    __slots__ = ("pid", "parent", "group")
+    __slots__ = ("pid", "parent", "group", "session", "dead", "start")
 
-    def __init__(self, pid, parent, group):
+    def __init__(self, pid, fields):
         self.pid = pid
-        self.parent = parent
-        self.group = group
+        self.dead = fields[0] == b"Z"
+        self.parent, self.group, self.session = (int(field) for field in fields[1:4])
+        self.start = fields[19]
 
 
 def children_of():
@@ -35,9 +36,8 @@ def children_of():
         finally:
             os.close(descriptor)
         # The command in parentheses may hold anything, parentheses too.
-        fields = stat[stat.rindex(b")") + 2 :].split(None, 3)
-        parent = int(fields[1])
-        children.setdefault(parent, []).append(Entry(int(name), parent, int(fields[2])))
+        entry = Entry(int(name), stat[stat.rindex(b")") + 2 :].split(None, 20))
+        children.setdefault(entry.parent, []).append(entry)
     return children
 
 
@@ -48,6 +48,46 @@ def descendants(spared=frozenset()):
     for entry in found:
         found += children.get(entry.pid, [])
     return found
+
+
+TOKEN = b"SANDKIT_EXEC"
+
+
+class Strays:
+    """What lost its parent where a kernel has no subreapers (gVisor): process 1 has it, and its traces tell whose it was."""
+
+    def __init__(self):
+        self.mark = b""
+        self.known = set()
+
+    def begin(self, env):
+        """Marks the environment of the next program."""
+        self.mark = TOKEN + b"=" + os.urandom(16).hex().encode()
+        self.known = set()
+        env[TOKEN] = self.mark[len(TOKEN) + 1 :]
+
+    def find(self, leader):
+        """Every process below this one, and those that were."""
+        children = children_of()
+        own = os.getpid()
+        found = children.get(own, [])
+        found += [
+            entry for entry in children.get(1, []) if entry.pid != own and not entry.dead and self.owns(entry, leader)
+        ]
+        for entry in found:
+            found += children.get(entry.pid, [])
+        self.known.update((entry.pid, entry.start) for entry in found)
+        return found
+
+    def owns(self, entry, leader):
+        if entry.session == leader or (entry.pid, entry.start) in self.known:
+            return True
+        try:
+            with open("/proc/%d/environ" % entry.pid, "rb") as file:
+                return self.mark in file.read().split(b"\0")
+        except OSError:
+            # It has ended, or cannot be read by its own user.
+            return False
 
 
 def signal_each(number, find):

@@ -1,0 +1,37 @@
+import { type CommandSpec, sharedOptions } from "../command.js";
+import { exitCodes } from "../exit-codes.js";
+
+/** Ends living sandboxes. */
+export const rmCommand: CommandSpec = {
+  name: "rm",
+  summary: "End living sandboxes with all that is in them",
+  usage: ["sandkit rm [OPTIONS] REF…", "sandkit rm --all [--label KEY=VALUE] [OPTIONS]"],
+  notes: [
+    "Prints the id of each that is gone. One that cannot be found does not keep the others. --all asks first, and without",
+    "a terminal needs --yes; sandboxes that end with a living program of their own are left alone.",
+  ],
+  maxPositionals: 1000,
+  takesRest: false,
+  options: {
+    all: { description: "every living sandbox of the provider" },
+    label: { value: "KEY=VALUE", description: "only those that carry this label; repeatable", repeatable: true },
+    yes: { short: "y", description: "do not ask" },
+    provider: sharedOptions.provider,
+    config: sharedOptions.config,
+    json: sharedOptions.json,
+    "no-color": sharedOptions["no-color"],
+    help: sharedOptions.help,
+  },
+  examples: [
+    { command: "sandkit rm work", shows: "the id of the sandbox that is gone" },
+    { command: "sandkit rm --all --label task=42 --yes", shows: "those of one task, without a question" },
+  ],
+  exitCodes: {
+    0: "gone",
+    1: "one does not exist, or the answer was no",
+    2: exitCodes[2],
+    3: exitCodes[3],
+    4: exitCodes[4],
+  },
+  run: async (invocation) => (await import("../live/remove-sandboxes.js")).removeSandboxes(invocation),
+};

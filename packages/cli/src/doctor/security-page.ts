@@ -1,0 +1,48 @@
+import type { CheckName, Finding, SecurityReport } from "@sandkit/core/security";
+import { paintFor } from "../terminal.js";
+
+const titles: Readonly<Record<CheckName, string>> = {
+  processes: "process isolation",
+  files: "file containment",
+  limits: "resource limits",
+  network: "network restriction",
+  "clean-up": "clean-up",
+};
+const margin = " ".repeat(19);
+/** More of it is in the JSON. In characters. */
+const evidenceShown = 180;
+
+/** What the attacks on one provider found, for people: check by check, with what was tried, and the verdict last. */
+export function securityPage(report: SecurityReport): string {
+  const paint = paintFor(process.stdout);
+  const lines = [paint("bold", `${report.provider} (isolation: ${report.isolation})`), ""];
+  for (const check of new Set(report.findings.map((finding) => finding.check))) {
+    const findings = report.findings.filter((finding) => finding.check === check);
+    lines.push(`${paint("bold", titles[check])}: ${verdictOf(findings, paint)}`);
+    for (const finding of findings) lines.push(...linesOf(finding, paint));
+    lines.push("");
+  }
+  const { held, failed, untried } = report.counts;
+  const counts = `${held} attacks held, ${failed} had what they wanted, ${untried} could not be made`;
+  lines.push(`${report.ok ? paint("green", "HELD") : paint("red", "FAILED")}  ${counts}`);
+  return `${lines.join("\n")}\n`;
+}
+
+type Paint = ReturnType<typeof paintFor>;
+
+function verdictOf(findings: readonly Finding[], paint: Paint): string {
+  const failed = findings.filter(({ outcome }) => outcome === "failed").length;
+  if (failed > 0) return paint("red", `FAILED, ${failed} of ${findings.length}`);
+  if (findings.every(({ outcome }) => outcome === "untried")) return paint("red", "not known");
+  return paint("green", "held");
+}
+
+function linesOf({ outcome, severity, title, evidence, fix }: Finding, paint: Paint): string[] {
+  const word = { held: paint("green", "held   "), failed: paint("red", "FAILED "), untried: paint("dim", "untried") }[
+    outcome
+  ];
+  const shown =
+    outcome === "held" && evidence.length > evidenceShown ? `${evidence.slice(0, evidenceShown)}…` : evidence;
+  const lines = [`  ${word}  ${severity.padEnd(8)}  ${title}`, `${margin}  ${paint("dim", shown)}`];
+  return fix === undefined ? lines : [...lines, `${margin}  ${paint("green", "fix")}  ${fix}`];
+}

@@ -1,0 +1,211 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { chmod, lstat, mkdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describeOnEngine, dockerFolder } from "./engine.js";
+import { bin, environment, sandkit } from "./sandkit.js";
+
+const folder = dockerFolder();
+const terminal = fileURLToPath(new URL("at-terminal.py", import.meta.url));
+const mark = randomUUID().slice(0, 8);
+const live = (command: string, args: readonly string[], stdin?: string | Uint8Array) =>
+  sandkit([command, "--config", folder.config(), ...args], stdin);
+
+/** A command at a terminal of its own. */
+function atTerminal(command: string, args: readonly string[]) {
+  const child = spawn("python3", [terminal, process.execPath, bin, command, "--config", folder.config(), ...args], {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: environment,
+  });
+  let shown = "";
+  let told = "";
+  child.stdout.on("data", (piece: Buffer) => (shown += piece.toString()));
+  child.stderr.on("data", (piece: Buffer) => (told += piece.toString()));
+  // One that a failed test leaves would wait for ever, and with it the test.
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const ended = new Promise<{ readonly code: number | null; readonly told: string }>((resolve) =>
+    child.on("close", (code) => resolve({ code, told: told.trim() })),
+  );
+  const shows = async (text: string | RegExp) => {
+    while (typeof text === "string" ? !shown.includes(text) : !text.test(shown)) {
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`ended before it showed ${text}: ${shown}${told}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  return { child, ended, shows, types: (keys: string) => child.stdin.write(keys) };
+}
+
+describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
+  const name = `cli-${mark}`;
+  let id = "";
+  beforeAll(async () => {
+    const made = await live("create", ["--name", name, "--label", `mark=${mark}`, "-e", "COLOUR=blue"]);
+    expect(made).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^[0-9a-f-]{36}\n$/) });
+    id = made.stdout.trim();
+  });
+  afterAll(() => live("rm", ["--all", "--yes", "--label", `mark=${mark}`]));
+
+  it("is listed, got again by its name, and told apart from others", async () => {
+    const { stdout } = await live("ls", ["--label", `mark=${mark}`, "--json"]);
+    expect(JSON.parse(stdout).sandboxes).toMatchObject([{ ref: { provider: "docker", id }, name, state: "running" }]);
+    expect((await live("create", ["--name", name, "--label", `mark=${mark}`, "-e", "COLOUR=blue"])).stdout).toBe(
+      `${id}\n`,
+    );
+    expect(await live("create", ["--name", name])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("CONFLICT"),
+    });
+  });
+
+  it("runs programs: input, output, place, environment and exit code are theirs, options after the name too", async () => {
+    const script = 'cat; echo "$COLOUR $SIZE" "$@"; pwd >&2; exit 7';
+    const args = [
+      "-e",
+      "SIZE=big",
+      "--cwd",
+      "/tmp",
+      id.slice(0, 13),
+      "sh",
+      "-c",
+      script,
+      "sh",
+      "--timeout",
+      "-h",
+      "--",
+      "x",
+    ];
+    expect(await live("exec", args, Buffer.from([0, 255, 10]))).toMatchObject({
+      code: 7,
+      stdoutBytes: Buffer.concat([Buffer.from([0, 255, 10]), Buffer.from("blue big --timeout -h -- x\n")]),
+      stderr: "/tmp\n",
+    });
+    expect((await live("exec", ["--timeout", "0.3", name, "sleep", "9"])).code).toBe(124);
+    const { code, stdout } = await live("exec", ["--json", name, "python3", "-c", "print(6 * 7)"]);
+    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, exitStatus: 0, stdout: "42\n" });
+  });
+
+  it("keeps what detached programs print, which logs shows while they run and after", async () => {
+    const script = "echo one; until [ -e /tmp/go ]; do sleep 0.05; done; echo two; exit 3";
+    const { stdout } = await live("exec", ["--detach", name, "sh", "-c", script]);
+    const program = stdout.trim();
+    expect((await live("logs", [name])).stdout).toMatch(new RegExp(`^${program}  running .* sh -c echo one`, "m"));
+    expect((await live("logs", [name, program])).stdout).toBe("one\n");
+    const following = live("logs", ["--follow", name, program]);
+    await live("exec", [name, "touch", "/tmp/go"]);
+    expect((await following).stdout).toBe("one\ntwo\n");
+    const { programs } = JSON.parse((await live("logs", ["--json", name])).stdout);
+    expect(programs).toMatchObject([{ program, state: "exited 3", bytes: 8 }]);
+  });
+
+  it("takes and gives files and folders, whatever their names, with permissions and links", async () => {
+    const source = folder.path("a folder");
+    const odd = "-odd \n'name'";
+    await mkdir(`${source}/sub`, { recursive: true });
+    await writeFile(`${source}/${odd}`, Buffer.from([0, 1, 255]));
+    await writeFile(`${source}/sub/run`, "#!/bin/sh\necho ran\n");
+    await chmod(`${source}/sub/run`, 0o750);
+    await symlink("sub/run", `${source}/link`);
+    expect(await live("cp", [source, `${name}:`])).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    expect((await live("exec", [name, "./a folder/link"])).stdout).toBe("ran\n");
+
+    // What the sandbox has made of it since is hostile.
+    const hostile =
+      "ln -s /etc/passwd out; ln -s sub/../.. up; ln -s sub around; ln -s around/../.. climb; mkfifo pipe";
+    await live("exec", ["--cwd", "a folder", name, "sh", "-c", hostile]);
+    const target = folder.path("back");
+    const back = await live("cp", [`${name}:a folder`, target]);
+    expect(back).toMatchObject({ code: 1, stdout: "" });
+    expect(back.stderr.match(/left out {2}\S+ \S+\/(\w+)/g)?.map((line) => line.split("/").at(-1))).toEqual(
+      expect.arrayContaining(["out", "up", "climb", "pipe"]),
+    );
+    expect(await readFile(`${target}/${odd}`)).toEqual(Buffer.from([0, 1, 255]));
+    expect((await stat(`${target}/sub/run`)).mode & 0o777).toBe(0o750);
+    expect(await readlink(`${target}/around`)).toBe("sub");
+    await expect(lstat(`${target}/out`)).rejects.toThrow("ENOENT");
+
+    // What is in it, into a folder that is there; but not through a link.
+    await mkdir(folder.path("into"));
+    await live("cp", [`${name}:a folder/sub/.`, folder.path("into")]);
+    expect(await readFile(folder.path("into/run"), "utf8")).toBe("#!/bin/sh\necho ran\n");
+    await symlink("/tmp", folder.path("into/linked"));
+    await live("exec", [name, "sh", "-c", "mkdir -p t/linked; echo x >t/linked/owned"]);
+    expect(await live("cp", [`${name}:t/.`, folder.path("into")])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("is a link"),
+    });
+
+    expect((await live("cp", ["-", `${name}:/tmp/in`], "by a pipe")).code).toBe(0);
+    expect((await live("cp", [`${name}:/tmp/in`, "-"])).stdout).toBe("by a pipe");
+    expect(await live("cp", [`${name}:nowhere`, target])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("nowhere"),
+    });
+    expect(await live("cp", [folder.path("nowhere"), `${name}:`])).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  it("has a shell at a terminal: sizes and Ctrl-C go inside, and the terminal is given back", async () => {
+    const { child, ended, shows, types } = atTerminal("shell", [name]);
+    await shows("$ ");
+    types("stty size\r");
+    await shows("30 100");
+    child.kill("SIGUSR1");
+    // What draws a whole screen needs its line feeds as they are.
+    types("printf 'a\\nb'; stty -opost; printf 'c\\nd\\r\\n'; stty opost\r");
+    await shows("a\r\nbc\nd\r\n");
+    types("sleep 60\r");
+    await shows("sleep 60\r\n");
+    types("\u0003");
+    await shows("^C");
+    types("stty size; echo $((40 + 2))\r");
+    await shows("30 50");
+    await shows("42");
+    types("exit 5\r");
+    expect(await ended).toEqual({ code: 5, told: "restored" });
+  });
+
+  it("gives the terminal back from a shell that does not answer, and when it is told to end", async () => {
+    const deaf = atTerminal("shell", [name]);
+    await deaf.shows("$ ");
+    deaf.types("trap '' HUP INT TERM; stty -isig; sleep 60\r");
+    await deaf.shows("sleep 60\r\n");
+    deaf.types("\r~.");
+    expect(await deaf.ended).toEqual({ code: 255, told: "restored" });
+    const told = atTerminal("shell", [name]);
+    await told.shows("$ ");
+    told.child.kill("SIGTERM");
+    expect(await told.ended).toEqual({ code: 143, told: "restored" });
+    expect(await live("shell", [name])).toMatchObject({ code: 2, stderr: expect.stringContaining("needs a terminal") });
+  });
+
+  it("is gone after rm, which asks before it removes all", async () => {
+    const label = ["--label", `mark=${mark}`];
+    const other = (await live("create", label)).stdout.trim();
+    expect(await live("rm", ["--all", ...label])).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("--yes"),
+    });
+    const asked = atTerminal("rm", ["--all", ...label]);
+    await asked.shows("remove 2 sandboxes (docker)? [y/N]");
+    asked.types("n\r");
+    expect((await asked.ended).code).toBe(1);
+    const named = await live("rm", [other.slice(0, 18), "nowhere", name]);
+    expect(named).toMatchObject({ code: 1, stderr: expect.stringContaining('"nowhere"') });
+    expect(named.stdout.trim().split("\n").sort()).toEqual([id, other].sort());
+    expect(JSON.parse((await live("ls", [...label, "--json"])).stdout).sandboxes).toEqual([]);
+    expect((await live("exec", [name, "true"])).code).toBe(125);
+    expect(await live("rm", ["--all", ...label])).toMatchObject({ code: 0, stdout: "" });
+  });
+});
+
+describe("with a provider whose sandboxes end with their program", () => {
+  it.each([["create"], ["exec", "x", "true"]])("sandkit %s says why not, and what to do", async (...args) => {
+    const { code, stdout, stderr } = await sandkit([args[0] ?? "", "--provider", "wasm", ...args.slice(1)]);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toMatch(/UNSUPPORTED: sandboxes of provider "wasm" live and end with the program that made them/);
+    expect(stderr).toMatch(/^fix .*sandkit run --provider wasm/m);
+    expect(stderr).toMatch(/or .*sandkit create --provider docker/);
+  });
+});

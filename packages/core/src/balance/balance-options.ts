@@ -1,0 +1,42 @@
+import * as z from "zod";
+import { lazily } from "../lazily.js";
+
+/** A backend that is taken out, or back in. */
+export interface BackendHealth {
+  /** Its key. */
+  readonly backend: string;
+  /** `ERROR`: passed over until it answers again, unless all have failed. */
+  readonly state: "IDLE" | "ERROR";
+  /** What it said last, of one that failed. */
+  readonly reason?: string | undefined;
+}
+
+/** How sandboxes are spread. */
+export interface BalanceOptions {
+  /** Name of the whole, in its refs; the same wherever those are used. Default `balance`. */
+  readonly name?: string | undefined;
+  /** Which is asked first: in the order in which they are given (`priority`, the default), or who holds fewest of ours. */
+  readonly policy?: "priority" | "least-sessions" | undefined;
+  /** Name of a label: sandboxes with the same value of it are made at the same backend, as long as that is well. */
+  readonly affinity?: string | undefined;
+  /** Failures of the backend in a row that take it out; default 3. */
+  readonly failures?: number | undefined;
+  /** How long after that it is asked again whether it is well, in milliseconds; longer each time. Default 15,000. */
+  readonly recheckMs?: number | undefined;
+  readonly onHealth?: ((health: BackendHealth) => void) | undefined;
+}
+
+/** Of {@link BalanceOptions}. */
+export const balanceOptions = lazily(() =>
+  z.strictObject({
+    name: z.string().min(1).optional(),
+    policy: z.enum(["priority", "least-sessions"]).optional(),
+    affinity: z.string().min(1).optional(),
+    failures: z.int().min(1).optional(),
+    recheckMs: z.int().min(1).max(86_400_000).optional(),
+    onHealth: z.custom<(health: BackendHealth) => void>((value) => typeof value === "function").optional(),
+  }),
+);
+
+/** What a backend may be called: it stands in ids, before the first dot. */
+export const keyPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;

@@ -1,0 +1,115 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { PortInfo } from "../provider.js";
+import { firstBytesOf } from "./first-bytes-of.js";
+import { isOwnPeer } from "./is-own-peer.js";
+
+const maxConnections = 256;
+/** How long a stranger may take to say something. */
+const patienceMs = 10_000;
+const tokenHeader = "x-sandkit-token";
+
+/** Connects to a server in a box. */
+export type Dial = () => Promise<Duplex>;
+
+/**
+ * A port of a box, as one of this machine's loopback. Who comes with HTTP is let in by the token: in a header, or as
+ * the name before `.localhost` for browsers. Other protocols cannot carry one: there the client is to be of the same
+ * user. What is let in passes byte for byte.
+ */
+export class PortDoor {
+  readonly info: PortInfo;
+  readonly #server: Server;
+  readonly #token: Buffer;
+  readonly #dial: Dial;
+  readonly #sockets = new Set<Socket>();
+
+  static async open(dial: Dial): Promise<PortDoor> {
+    const server = createServer({ allowHalfOpen: true, noDelay: true }).listen(0, "127.0.0.1");
+    // A door alone is no reason for a program to go on.
+    server.unref();
+    server.maxConnections = maxConnections;
+    await once(server, "listening");
+    return new PortDoor(server, dial);
+  }
+
+  private constructor(server: Server, dial: Dial) {
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const token = randomBytes(20).toString("hex");
+    this.#server = server;
+    this.#dial = dial;
+    this.#token = Buffer.from(token);
+    this.info = { url: `http://127.0.0.1:${port}`, headers: { [tokenHeader]: token } };
+    server.on("connection", (socket) => this.#receive(socket));
+  }
+
+  /** Ends all that is connected. Idempotent. */
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #receive(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    // What breaks is told to the other side by `join`.
+    socket.on("error", () => undefined);
+    this.#serve(socket).catch(() => socket.destroy());
+  }
+
+  async #serve(socket: Socket): Promise<void> {
+    const isOwn = await isOwnPeer(socket);
+    if (!isOwn) socket.setTimeout(patienceMs, () => socket.destroy());
+    // Where the server speaks first, nothing comes before it has.
+    const early = isOwn ? this.#dial() : undefined;
+    early?.then(
+      (connection) => connection.pipe(socket),
+      () => undefined,
+    );
+    const { kind, bytes } = await firstBytesOf(socket);
+    if (kind === "http" ? !this.#knows(bytes) : !isOwn) {
+      refuse(socket, 403, `the headers of its PortInfo are missing (${tokenHeader}); other protocols need its user`);
+      (await early?.catch(() => undefined))?.destroy();
+      return;
+    }
+    socket.setTimeout(0);
+    try {
+      const connection = await (early ?? this.#dial());
+      if (!early) connection.pipe(socket);
+      if (bytes.length > 0) connection.write(bytes);
+      socket.pipe(connection);
+      join(socket, connection);
+    } catch (error) {
+      if (kind === "other") socket.resetAndDestroy();
+      else refuse(socket, 502, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Whether a head of a request has the token. */
+  #knows(head: Buffer): boolean {
+    const given = /^x-sandkit-token:[ \t]*(\S+)|^host:[ \t]*([^.\s]+)\.localhost(?::\d+)?[ \t]*\r?$/im;
+    const [, inHeader, inName = ""] = given.exec(head.toString("latin1").split(/\r?\n\r?\n/, 1)[0] ?? "") ?? [];
+    const token = Buffer.from(inHeader ?? inName);
+    return token.length === this.#token.length && timingSafeEqual(token, this.#token);
+  }
+}
+
+/** Breaks each side when the other one does. */
+function join(socket: Socket, connection: Duplex): void {
+  socket.once("close", (hadError) => hadError && connection.destroy());
+  connection.once("error", () => socket.resetAndDestroy());
+  if (socket.destroyed) connection.destroy();
+}
+
+function refuse(socket: Socket, status: number, why: string): void {
+  const body = `sandkit: this port of a sandbox cannot be reached: ${why}\n`;
+  const reason = status === 403 ? "Forbidden" : "Bad Gateway";
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+  // What still comes is of no interest.
+  socket.resume().once("end", () => socket.destroySoon());
+}

@@ -1,0 +1,10 @@
+export type { OwnedProgram } from "./probe.js";
+export {
+  type CheckName,
+  checkNames,
+  type Finding,
+  type Outcome,
+  type SecurityReport,
+  type Severity,
+} from "./report.js";
+export { runSecurityChecks, type SecurityOptions } from "./run-security-checks.js";

@@ -1,0 +1,50 @@
+import type { Isolation } from "../capabilities.js";
+
+/** The five things that a sandbox is attacked on. */
+export const checkNames = ["processes", "files", "limits", "network", "clean-up"] as const;
+export type CheckName = (typeof checkNames)[number];
+
+/** How bad it is when an attack succeeds. */
+export type Severity = "critical" | "high" | "medium";
+
+/** `held`: the attack was made and got nothing. `failed`: it had what it wanted. `untried`: nothing is known. */
+export type Outcome = "held" | "failed" | "untried";
+
+/** One attack, and what came of it. */
+export interface Finding {
+  /** Stable and dotted, the check first: `files.host`. */
+  readonly id: string;
+  readonly check: CheckName;
+  /** What must be true. */
+  readonly title: string;
+  readonly outcome: Outcome;
+  readonly severity: Severity;
+  /** What was tried and what happened, or why it could not be tried. */
+  readonly evidence: string;
+  /** What a person can do about it; of failures alone. */
+  readonly fix?: string | undefined;
+}
+
+/** What the attacks on one provider found. Plain JSON. */
+export interface SecurityReport {
+  readonly provider: string;
+  /** What the attacked sandbox declares. */
+  readonly isolation: Isolation;
+  readonly counts: Readonly<Record<Outcome, number>>;
+  readonly findings: readonly Finding[];
+  /** Nothing failed, and each check has at least one attack that was made. */
+  readonly ok: boolean;
+}
+
+/** Counts the findings and says whether they are enough to say yes. */
+export function toReport(provider: string, isolation: Isolation, findings: readonly Finding[]): SecurityReport {
+  const counts = { held: 0, failed: 0, untried: 0 };
+  for (const { outcome } of findings) counts[outcome] += 1;
+  const checks = new Set(findings.map(({ check }) => check));
+  const known = [...checks].every((check) => findings.some((finding) => finding.check === check && isKnown(finding)));
+  return { provider, isolation, counts, findings, ok: counts.failed === 0 && checks.size > 0 && known };
+}
+
+function isKnown({ outcome }: Finding): boolean {
+  return outcome !== "untried";
+}

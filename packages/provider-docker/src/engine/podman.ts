@@ -1,0 +1,73 @@
+import type Dockerode from "dockerode";
+import { PodmanProfiles } from "./podman-profiles.js";
+
+/** Mounted by Podman on a read-only root, without a bound, unless something else is; nothing needs them. */
+const bounded = { "/run": "rw,nosuid,nodev,size=65536,mode=0755", "/var/tmp": "rw,nosuid,nodev,size=65536,mode=0755" };
+const seccompPrefix = "seccomp=";
+/** Unless told, Podman asks for more processes than it may have where it has no right to raise limits: in a container. */
+const processes = { Name: "nproc", Soft: 32_768, Hard: 32_768 };
+
+/**
+ * Docker's options for a container in the words of Podman's API, which differs where this is written: a list of system
+ * calls is the name of a file on the engine's machine, and a tmpfs knows fewer options.
+ */
+export class PodmanDialect {
+  readonly #dockerode: Dockerode;
+  readonly #isRootless: () => Promise<boolean>;
+  /** Whether an image has a check of its health, by its id. */
+  readonly #checks = new Map<string, boolean>();
+  readonly #profiles: PodmanProfiles;
+
+  /** @param isRootless Without root it gives containers the limits that it has itself. */
+  constructor(dockerode: Dockerode, isRootless: () => Promise<boolean>) {
+    this.#dockerode = dockerode;
+    this.#isRootless = isRootless;
+    this.#profiles = new PodmanProfiles(dockerode);
+  }
+
+  async translate(options: Dockerode.ContainerCreateOptions): Promise<Dockerode.ContainerCreateOptions> {
+    const { HostConfig: host = {}, User: user = "", Image: image = "" } = options;
+    const security = (host.SecurityOpt ?? []).map(async (option: string) =>
+      option.startsWith(`${seccompPrefix}{`)
+        ? seccompPrefix + (await this.#profiles.path(option.slice(seccompPrefix.length), image))
+        : option,
+    );
+    const ulimits = (await this.#isRootless()) ? host.Ulimits : [...(host.Ulimits ?? []), processes];
+    const tmpfs = Object.entries({ ...(host.ReadonlyRootfs && bounded), ...host.Tmpfs });
+    // That there is to be no check is itself a check to it, for which it asks the init system for a timer.
+    const { Healthcheck: none, ...others } = options;
+    return {
+      ...others,
+      ...((await this.#hasCheck(image)) && { Healthcheck: none }),
+      HostConfig: {
+        ...host,
+        ...(ulimits && { Ulimits: ulimits }),
+        SecurityOpt: await Promise.all(security),
+        Tmpfs: Object.fromEntries(tmpfs.map(([path, text]) => [path, tmpfsOptions(text, user)])),
+      },
+    };
+  }
+
+  async #hasCheck(image: string): Promise<boolean> {
+    const known = this.#checks.get(image);
+    if (known !== undefined) return known;
+    const { Config } = await this.#dockerode.getImage(image).inspect();
+    const has = "Healthcheck" in Config && Config.Healthcheck !== null;
+    this.#checks.set(image, has);
+    return has;
+  }
+}
+
+/** Inodes cannot be counted there; and a tmpfs belongs to the container's user, or to everybody. */
+function tmpfsOptions(text: string, user: string): string {
+  const options = text.split(",").filter((option) => !/^(?:nr_inodes|uid|gid)=/.test(option));
+  const owner = /(?:^|,)uid=(\d+),gid=(\d+)/.exec(text);
+  const isUsers = owner !== null && user === `${owner[1]}:${owner[2]}`;
+  const owned = owner === null ? options : isUsers ? [...options, "U"] : options.map(forEverybody);
+  // What the image has at that place would be copied into memory, for nobody.
+  return [...owned, "notmpcopyup"].join(",");
+}
+
+function forEverybody(option: string): string {
+  return option.startsWith("mode=") ? "mode=1777" : option;
+}

@@ -1,0 +1,118 @@
+import { type CreateOptions, SandboxError, type SnapshotInfo } from "@sandkit/core";
+import type { EngineClient } from "./engine/client.js";
+import { engineError, onEngine, providerName, refusal, statusOf } from "./errors.js";
+import type { ImageFacts } from "./image-store.js";
+import type { DockerNative, DockerOptions } from "./options.js";
+import { type SnapshotRecord, snapshotKey, snapshotOf } from "./snapshot-labels.js";
+
+const repository = "sandkit-snapshot";
+/** Longer than an image is without its name while it is made, in milliseconds. */
+const unnamedMs = 15 * 60_000;
+const shapeOfId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Name of the image of a snapshot. */
+export function imageOfSnapshot(id: string) {
+  return { repo: repository, tag: id } as const;
+}
+
+/** Where an image has the archive of its snapshot, in parts. */
+export function partsOf(id: string): string {
+  return `/.sandkit/snapshots/${id}`;
+}
+
+/** @throws SandboxError `INVALID` for what is no id of a snapshot: it would be the name of any image */
+export function checkSnapshotId(id: string): void {
+  if (shapeOfId.test(id)) return;
+  throw refusal("INVALID", `snapshot ${JSON.stringify(id)} is no id of a snapshot: pass the "id" that snapshot() gave`);
+}
+
+/**
+ * The snapshot of an id.
+ * @throws SandboxError `INVALID`, `NOT_FOUND`
+ */
+export async function findSnapshot(engine: EngineClient, id: string): Promise<SnapshotRecord> {
+  checkSnapshotId(id);
+  const record = snapshotOf(await labelsOfImage(engine, id));
+  if (record) return record;
+  const message = `snapshot ${id} is not on the engine: it was removed, or is another engine's; take a new one`;
+  throw new SandboxError("NOT_FOUND", message, { provider: providerName, operation: "create" });
+}
+
+/** The options of a create, with what its snapshot decides: the workdir. */
+export function optionsFrom(
+  create: CreateOptions<DockerNative>,
+  snapshot: SnapshotRecord,
+  options: DockerOptions,
+): CreateOptions<DockerNative> {
+  const { id, withRoot } = snapshot;
+  const workdir = create.workdir ?? snapshot.workdir;
+  if (workdir !== snapshot.workdir) {
+    throw refusal("INVALID", `snapshot ${id} has its files in ${snapshot.workdir}: leave out workdir "${workdir}"`);
+  }
+  if (withRoot && !options.unsafeRoot) {
+    throw refusal("INVALID", `snapshot ${id} was taken with docker({ unsafeRoot: true }): it needs that again`);
+  }
+  return { ...create, workdir };
+}
+
+/**
+ * The image of a snapshot, for a sandbox whose options ask for this one.
+ * @throws SandboxError `INVALID` when the snapshot was made in another
+ */
+export function requireBase(snapshot: SnapshotRecord, { id, reference }: ImageFacts): void {
+  if (snapshot.base === id) return;
+  const next = "leave out template and image, or give those of its sandbox";
+  throw refusal("INVALID", `snapshot ${snapshot.id} was made in another image than ${reference}: ${next}`);
+}
+
+/** All of the engine, oldest first. */
+export async function* listSnapshots(engine: EngineClient): AsyncGenerator<SnapshotInfo> {
+  const images = await onEngine({ operation: "snapshots", subject: engine.place }, () =>
+    engine.dockerode.listImages({ filters: JSON.stringify({ label: [snapshotKey], reference: [`${repository}:*`] }) }),
+  );
+  const records = images.flatMap(({ Labels }) => snapshotOf(Labels) ?? []);
+  records.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  for (const { id, name, createdAt, sizeBytes } of records) yield { id, name, createdAt, sizeBytes };
+}
+
+/** Removes the image of a snapshot; the engine keeps it for living sandboxes, unnamed. False when there was none. */
+export async function removeSnapshot(engine: EngineClient, id: string): Promise<boolean> {
+  checkSnapshotId(id);
+  if (snapshotOf(await labelsOfImage(engine, id)) === undefined) return false;
+  try {
+    await engine.dockerode.getImage(`${repository}:${id}`).remove({ force: true });
+    await sweepSnapshots(engine);
+    return true;
+  } catch (error) {
+    if (statusOf(error) === 404) return false;
+    throw engineError(error, { operation: "removeSnapshot", subject: `snapshot ${id}` });
+  }
+}
+
+/** Removes what is left of snapshots that were removed while sandboxes needed them. */
+export async function sweepSnapshots(engine: EngineClient): Promise<void> {
+  const left = await onEngine({ operation: "reap", subject: "snapshots" }, () =>
+    engine.dockerode.listImages({ filters: JSON.stringify({ label: [snapshotKey], dangling: ["true"] }) }),
+  );
+  for (const { Id, Labels } of left) {
+    const record = snapshotOf(Labels);
+    // One that is just being made has no name yet.
+    if (!record || Date.now() - record.createdAt.getTime() < unnamedMs) continue;
+    try {
+      await engine.dockerode.getImage(Id).remove();
+    } catch (error) {
+      const status = statusOf(error);
+      // 409: a sandbox still needs it. 404: somebody else was faster.
+      if (status !== 404 && status !== 409) throw engineError(error, { operation: "reap", subject: `image ${Id}` });
+    }
+  }
+}
+
+async function labelsOfImage(engine: EngineClient, id: string) {
+  try {
+    return (await engine.dockerode.getImage(`${repository}:${id}`).inspect()).Config?.Labels;
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined;
+    throw engineError(error, { operation: "create", subject: `snapshot ${id}` });
+  }
+}

@@ -1,0 +1,74 @@
+import { readFile } from "node:fs/promises";
+import { type ProviderSession, SandboxError } from "@sandkit/core";
+import { providerName } from "./errors.js";
+import { hasGnuTar } from "./pack-workspace.js";
+import { type BoxRun, type RunInBoxOptions, startInBox } from "./run-in-box.js";
+
+/** Of tar. Times and modes of directories come last, or what is in them would change them again. */
+const unpacking = (isGnu: boolean) => [
+  ...["-x", "-p", ...(isGnu ? ["--delay-directory-restore"] : [])],
+  ...["-f", "-", "-C", "/"],
+];
+
+/**
+ * Unpacks an archive that lies in parts in the image of a box.
+ * @throws SandboxError `NO_SPACE` when it does not fit
+ */
+export async function unpackParts(session: ProviderSession, parts: string, options: RunInBoxOptions): Promise<void> {
+  const isGnu = await hasGnuTar(session, options.env);
+  const unpack = await readFile(new URL("./guest/unpack.sh", import.meta.url), "utf8");
+  const program = await startInBox(session, ["sh", "-c", unpack, "unpack", parts, ...unpacking(isGnu)], options);
+  await program.stdout.cancel();
+  await requireUnpacked(session, await program.ended);
+}
+
+/**
+ * Unpacks one archive in several boxes of one image, as fast as the slowest takes it.
+ * @throws SandboxError `NO_SPACE` when it does not fit
+ */
+export async function unpackStream(
+  sessions: readonly ProviderSession[],
+  tar: ReadableStream<Uint8Array>,
+  options: RunInBoxOptions,
+): Promise<void> {
+  const programs = await Promise.all(
+    sessions.map(async (session) => {
+      const command = ["tar", ...unpacking(await hasGnuTar(session, options.env))];
+      const program = await startInBox(session, command, { ...options, stdin: true });
+      await program.stdout.cancel();
+      return { session, program };
+    }),
+  );
+  for await (const chunk of tar) await Promise.all(programs.map(({ program }) => program.write(chunk)));
+  await Promise.all(
+    programs.map(async ({ session, program }) => {
+      await program.closeStdin();
+      await requireUnpacked(session, await program.ended);
+    }),
+  );
+}
+
+async function requireUnpacked(session: ProviderSession, { exitCode, words }: BoxRun): Promise<void> {
+  if (exitCode === 0) return;
+  const where = { provider: providerName, sandboxId: session.ref.id, operation: "create" };
+  const full = await fullPlace(session);
+  if (full !== undefined) {
+    const next = "give the sandbox as much as that had: resources.diskMiB, or more resources.memoryMiB";
+    throw new SandboxError("NO_SPACE", `the snapshot does not fit in ${full} of the sandbox: ${next}`, where);
+  }
+  throw new SandboxError("UNAVAILABLE", `the snapshot could not be unpacked (tar: ${exitCode}): ${words}`, where);
+}
+
+/** Which place of the box takes not a byte more: the system says so by its number, tar in words alone. */
+async function fullPlace(session: ProviderSession): Promise<string | undefined> {
+  for (const place of new Set([session.workdir, "/tmp", "/app", "/tools"])) {
+    const path = `${place}/.sandkit-room`;
+    try {
+      await session.files.write(path, new Blob([new Uint8Array(1)]).stream(), { mode: "truncate" });
+      await session.files.remove(path, { recursive: false });
+    } catch (error) {
+      if (error instanceof SandboxError && error.code === "NO_SPACE") return place;
+    }
+  }
+  return undefined;
+}
