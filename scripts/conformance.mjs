@@ -1,11 +1,13 @@
 // npm run conformance [-- SCENARIO]: the official conformance suite against our server, by the requirements of both
 // protocol eras, and a smoke test with the official inspector. Both need Node 22; the server runs on the Node at hand.
+// Where a container engine answers, the inspector calls a server over it too; the suite does with SANDKIT_TEST_ALL=1.
 // Of the inspector only its command line is installed: `overrides` of package.json leave out what its web pages need.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ensureEngine } from "./engine.mjs";
 import { lineOf, nodeOf, nodeVersions } from "./node-of.mjs";
 import { root, runCommand } from "./run-command.mjs";
 import { setUp } from "./set-up.mjs";
@@ -19,29 +21,55 @@ const expected = JSON.parse(readFileSync(`${fixture}/expected-failures.json`, "u
 await setUp({ types: false });
 const node = await nodeOf(nodeVersions.find((version) => lineOf(version) === "22") ?? "");
 const results = mkdtempSync(join(tmpdir(), "sandkit-conformance-"));
-const server = spawn(process.execPath, [`${fixture}/serve.mjs`], {
-  stdio: ["pipe", "pipe", "ignore"],
-  env: { ...process.env, LOG_LEVEL: "silent" },
-});
 try {
-  const [line] = await once(server.stdout, "data");
-  const url = String(line).trim();
-  const problems = [...(await Promise.all(eras.map((era) => conform(era, url)))), await inspect(url)].flat();
+  const problems = await examine("wasm", {}, true);
+  const { env, skipped } = await ensureEngine(["packages/mcp-server/test/python-client.test.ts"]);
+  if (skipped) process.stderr.write(`SKIPPED  ${skipped}\n`);
+  else {
+    const docker = { provider: "docker", options: { images: { python: imageIn(env) }, pull: "never" } };
+    problems.push(...(await examine("docker", docker, process.env.SANDKIT_TEST_ALL === "1")));
+  }
   for (const problem of problems) process.stdout.write(`FAILED  ${problem}\n`);
   process.exitCode = problems.length > 0 ? 1 : 0;
 } finally {
-  server.stdin.end();
-  await once(server, "close");
   rmSync(results, { recursive: true, force: true });
+}
+
+/** @param {Record<string, string>} env */
+function imageIn({ SANDKIT_TEST_IMAGE_PYTHON: made }) {
+  return process.env.SANDKIT_TEST_IMAGE_PYTHON ?? made;
+}
+
+/**
+ * Serves by a config, and tells what is wrong with it.
+ * @param {string} provider
+ * @param {object} config
+ * @param {boolean} all The suite too, beside the inspector.
+ */
+async function examine(provider, config, all) {
+  const server = spawn(process.execPath, [`${fixture}/serve.mjs`, JSON.stringify(config)], {
+    stdio: ["pipe", "pipe", "ignore"],
+    env: { ...process.env, LOG_LEVEL: "silent" },
+  });
+  try {
+    const [line] = await once(server.stdout, "data");
+    const url = String(line).trim();
+    const suites = all ? eras.map((era) => conform(era, url, join(results, provider, era))) : [];
+    const problems = [...(await Promise.all(suites)), await inspect(url)].flat();
+    return problems.map((problem) => `${provider}: ${problem}`);
+  } finally {
+    server.stdin.end();
+    await once(server, "close");
+  }
 }
 
 /**
  * Runs what an era requires and what the suite has beside that; all of it passes, or fails as expected.
  * @param {string} era
  * @param {string} url
+ * @param {string} folder For what it reports.
  */
-async function conform(era, url) {
-  const folder = join(results, era);
+async function conform(era, url, folder) {
   const chosen = only ? ["--scenario", only, "--spec-version", era] : ["--requirements", era];
   const suite = `${root}node_modules/@modelcontextprotocol/conformance/dist/index.js`;
   const { code, output } = await runCommand([node, suite, "server", "--url", url, ...chosen, "-o", folder]);

@@ -1,5 +1,9 @@
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { canInstall, installMissing } from "./debian-packages.mjs";
-import { runCommand } from "./run-command.mjs";
+import { root, runCommand } from "./run-command.mjs";
+
+const client = "mcp==2.3.0";
+const clientTest = "packages/mcp-server/test/python-client.test.ts";
 
 /**
  * Makes sure that there is a `python3`: the tests run the conformance suite on plain processes of this machine, and
@@ -13,4 +17,37 @@ export async function ensurePython() {
       "fix    install Python 3.9 or newer (Debian: sudo apt-get install python3; macOS: xcode-select --install), then: npm test\n",
   );
   process.exit(1);
+}
+
+/**
+ * Gives the test that is going to drive the server by the official Python client a folder that has it, as environment:
+ * `SANDKIT_TEST_MCP_PYTHON`. Fetched from PyPI once, for this repository alone.
+ * @param {readonly string[]} args The command line of vitest.
+ * @returns {Promise<{ env: Record<string, string>, skipped?: string }>} `skipped`: why that test does not run.
+ */
+export async function ensurePythonClient(args) {
+  const filters = args.filter((arg) => !arg.startsWith("-"));
+  if (filters.length > 0 && !filters.some((text) => clientTest.includes(text))) return { env: {} };
+  const folder = `${root}node_modules/.cache/sandkit/python-${client}`;
+  const unfinished = `${folder}-${process.pid}`;
+  if (!existsSync(folder)) {
+    const pip = [
+      "python3",
+      "-m",
+      "pip",
+      "install",
+      "--quiet",
+      "--disable-pip-version-check",
+      "--root-user-action=ignore",
+    ];
+    const bounds = ["--no-compile", "--only-binary", ":all:", "--retries", "1", "--timeout", "15"];
+    const { code, output } = await runCommand([...pip, ...bounds, "--target", unfinished, client]);
+    if (code !== 0) {
+      rmSync(unfinished, { recursive: true, force: true });
+      const why = output.trim().split("\n").at(-1) ?? "";
+      return { env: {}, skipped: `pip cannot install ${client} (${why}); the test by the Python client does not run` };
+    }
+    renameSync(unfinished, folder);
+  }
+  return { env: { SANDKIT_TEST_MCP_PYTHON: folder } };
 }

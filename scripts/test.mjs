@@ -1,7 +1,7 @@
 // npm test [-- vitest arguments]: sets up what is missing, then runs every test.
 import { canInstall, installMissing, isSetUpWanted } from "./debian-packages.mjs";
 import { ensureEngine } from "./engine.mjs";
-import { ensurePython } from "./python.mjs";
+import { ensurePython, ensurePythonClient } from "./python.mjs";
 import { runCommand, tool } from "./run-command.mjs";
 import { setUp } from "./set-up.mjs";
 
@@ -11,10 +11,14 @@ await ensurePython();
 if (isSetUpWanted && (await canInstall())) await installMissing({ bwrap: "bubblewrap" });
 try {
   // At the same time: npm waits for the network, and so do those who make images.
-  const [{ env, skipped }] = await Promise.all([ensureEngine(args), setUp()]);
-  if (skipped) process.stderr.write(`SKIPPED  ${skipped}\n`);
+  const [engine, client] = await Promise.all([ensureEngine(args), ensurePythonClient(args), setUp()]);
+  const tellSkipped = () => {
+    for (const { skipped } of [engine, client]) if (skipped) process.stderr.write(`SKIPPED  ${skipped}\n`);
+  };
+  tellSkipped();
+  const env = { ...engine.env, ...client.env };
   process.exitCode = (await runCommand(tool("vitest/vitest.mjs", "run", ...args), { show: true, env })).code;
-  if (skipped) process.stderr.write(`SKIPPED  ${skipped}\n`);
+  tellSkipped();
 } catch (error) {
   process.stderr.write(`error  ${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;

@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Client, InMemoryTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -8,7 +11,7 @@ import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as FirstStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as FirstHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { InMemoryTransport as FirstInMemory } from "@modelcontextprotocol/sdk/inMemory.js";
-import { configSchema, createServer, localPrincipal, Runtime } from "@sandkit/mcp-server";
+import { configSchema, createServer, type HttpServer, localPrincipal, Runtime, serveHttp } from "@sandkit/mcp-server";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { tourSteps } from "../tour/steps.js";
 
@@ -42,6 +45,27 @@ afterAll(async () => {
   for (const runtime of runtimes) await runtime.close();
 });
 
+const image = process.env.SANDKIT_TEST_IMAGE_PYTHON ?? "sandkit/python:test";
+const docker = { provider: "docker", options: { images: { python: image }, pull: "never" } };
+const hasEngine = process.env.SANDKIT_TEST_ENGINE === "1";
+if (!hasEngine) console.warn("SKIPPED: clients are not tried over Docker: no container engine answers");
+const folder = mkdtempSync(join(tmpdir(), "sandkit-clients-"));
+const config = join(folder, "config.json");
+writeFileSync(config, JSON.stringify(docker));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Serves Docker over HTTP. */
+async function dockerUrl(): Promise<URL> {
+  const server = await serveHttp({ config: configSchema.parse(docker), token });
+  servers.push(server);
+  return new URL(server.url);
+}
+
+const servers: HttpServer[] = [];
+afterAll(async () => {
+  for (const server of servers) await server.close();
+});
+
 /** Serves at one end of a pair of transports in this process. */
 async function served<Transport extends InMemoryTransport | FirstInMemory>([clientSide, serverSide]: [
   Transport,
@@ -67,13 +91,25 @@ async function second(transport: StdioClientTransport | StreamableHTTPClientTran
   return client;
 }
 
-it.each([
+const overDocker: [string, () => Promise<FirstClient | Client>][] = [
+  [
+    "of the first line over stdio, with Docker behind it,",
+    () => first(new FirstStdio({ ...stdio, args: [cli, "mcp", "--config", config] })),
+  ],
+  [
+    "of the second line over HTTP, with Docker behind it,",
+    async () => second(new StreamableHTTPClientTransport(await dockerUrl(), authorized)),
+  ],
+];
+
+it.each<[string, () => Promise<FirstClient | Client>]>([
   ["of the first line in memory", async () => first(await served(FirstInMemory.createLinkedPair()))],
   ["of the second line in memory", async () => second(await served(InMemoryTransport.createLinkedPair()))],
   ["of the first line over stdio", () => first(new FirstStdio(stdio))],
   ["of the first line over HTTP", () => first(new FirstHttp(url, authorized))],
   ["of the second line over stdio", () => second(new StdioClientTransport(stdio))],
   ["of the second line over HTTP", () => second(new StreamableHTTPClientTransport(url, authorized))],
+  ...(hasEngine ? overDocker : []),
 ])("a client %s completes the tour", async (_, connect) => {
   const client = await connect();
   try {

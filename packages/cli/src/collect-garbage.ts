@@ -18,7 +18,8 @@ export async function collectGarbage({ values }: Invocation): Promise<number> {
   const refs = await withProgress(what, json, () => provider.reap({ olderThanMs, dryRun }));
   if (json) process.stdout.write(`${JSON.stringify({ provider: provider.name, dryRun, removed: refs })}\n`);
   else if (refs.length > 0) process.stdout.write(sandboxTable(refs.map((ref) => known.get(ref.id) ?? { ref })));
-  if (!json && process.stderr.isTTY) {
+  // A dry run that finds nothing has said so, whoever reads.
+  if (!json && (process.stderr.isTTY || dryRun)) {
     const verb = dryRun ? "would be removed" : "removed";
     process.stderr.write(`${refs.length} ${refs.length === 1 ? "sandbox" : "sandboxes"} ${verb}\n`);
   }

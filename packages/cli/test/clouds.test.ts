@@ -31,7 +31,10 @@ beforeAll(async () => {
   const machines = { provider: local(), network: "record" } as const;
   [e2b, daytona] = await Promise.all([startE2B(machines), startDaytona(machines)]);
   const { apiKey: _secret, ...options } = e2bOptions();
-  await writeFile(join(folder, "e2b.json"), JSON.stringify({ provider: "e2b", options }));
+  await writeFile(
+    join(folder, "e2b.json"),
+    JSON.stringify({ provider: "e2b", options, tools: ["expose_port", "snapshot"] }),
+  );
   index = await packageIndex();
 });
 
@@ -113,6 +116,35 @@ describe.each(["e2b", "daytona"] as const)(
         expect(JSON.stringify(cell)).toContain("285");
         const again = await client.callTool({ name: "run_code", arguments: { code: "len(squares)" } });
         expect(JSON.stringify(again)).toContain("10");
+      });
+    });
+
+    it.skipIf(name !== "e2b")("offers a port and a snapshot to clients where it names these tools", async () => {
+      await withServer(true, async (client) => {
+        const call = async (tool: string, input: Record<string, unknown>) => {
+          const result = await client.callTool({ name: tool, arguments: input });
+          return JSON.stringify(result.content);
+        };
+        const { tools } = await client.listTools();
+        expect(tools.slice(8).map((tool) => tool.name)).toEqual(["expose_port", "snapshot"]);
+        await call("write_file", { path: "page.txt", content: "served from inside" });
+        const serve =
+          "import functools, http.server, threading\nserver = http.server.ThreadingHTTPServer(('127.0.0.1', 0), http.server.SimpleHTTPRequestHandler)\nthreading.Thread(target=server.serve_forever, daemon=True).start()\nserver.server_port";
+        const port = Number(/\[value\]\\n(\d+)/.exec(await call("run_code", { code: serve }))?.[1]);
+        const exposed = await call("expose_port", { port });
+        const url = /is at (http[^\s"\\]+)/.exec(exposed)?.[1];
+        const headers = Object.fromEntries(
+          [...exposed.matchAll(/every request: ([^:]+): ([^\\"]+)/g)].map(([, header, value]) => [header, value]),
+        );
+        const page = await fetch(`${url}/page.txt`, { headers });
+        expect(await page.text(), exposed).toBe("served from inside");
+        const snapshot = /snapshot: ([^\s"\\]+)/.exec(await call("snapshot", {}))?.[1] ?? "";
+        expect(await call("create_sandbox", { snapshot: `${snapshot}x` })).toMatch(
+          /^.{0,30}NOT_FOUND: there is no snap/,
+        );
+        const made = await client.callTool({ name: "create_sandbox", arguments: { snapshot } });
+        const { sandbox_id } = made.structuredContent as { sandbox_id: string };
+        expect(await call("read_file", { path: "page.txt", sandbox_id })).toContain("served from inside");
       });
     });
 

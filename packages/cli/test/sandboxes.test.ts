@@ -40,6 +40,7 @@ describe("sandkit gc", () => {
     expect((await collect("--dry-run")).stdout).toContain(id);
     expect((await collect()).stdout).toContain(id);
     expect((await collect()).stdout).not.toContain(id);
+    expect((await collect("--dry-run")).stderr).toContain("0 sandboxes would be removed");
   });
 
   it("refuses an age that is none", async () => {

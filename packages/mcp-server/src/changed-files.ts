@@ -1,13 +1,11 @@
 import { posix } from "node:path";
-import { type FileInfo, type Sandbox, SandboxError } from "@sandkit/core";
+import type { FileInfo, Sandbox } from "@sandkit/core";
+import { interestingFiles } from "./interesting-files.js";
 import { report } from "./report.js";
 import { within } from "./within.js";
 
-/** How far a look at the working directory goes: it is one request, whatever lies there. */
-const look = { recursive: true, maxDepth: 4, limit: 2_000 };
-/** How long it may take, in milliseconds. */
+/** How long a look may take, in milliseconds. */
 const lookMs = 5_000;
-const uninteresting = /(?:^|\/)(?:\.[^/]*|__pycache__|node_modules)(?:\/|$)/;
 /** Stands for whatever a file looks like after a write that the model made itself. */
 const known = "known";
 
@@ -39,7 +37,7 @@ export function markKnown(sandbox: Sandbox, path: string): void {
 /** What has changed since the look before; nothing at the first look, and when the files cannot be listed. */
 async function lookAt(sandbox: Sandbox): Promise<readonly FileInfo[]> {
   try {
-    const files = await within(lookMs, "files.list", filesOf(sandbox));
+    const files = await within(lookMs, "files.list", interestingFiles(sandbox));
     const before = seen.get(sandbox);
     seen.set(sandbox, marksOf(files));
     return before === undefined ? [] : files.filter((file) => !matches(before.get(file.path), file));
@@ -52,19 +50,6 @@ async function lookAt(sandbox: Sandbox): Promise<readonly FileInfo[]> {
 
 function matches(mark: string | undefined, file: FileInfo): boolean {
   return mark === known || mark === markOf(file);
-}
-
-async function filesOf(sandbox: Sandbox): Promise<FileInfo[]> {
-  try {
-    const entries = await sandbox.files.list(".", look);
-    return entries.filter(
-      (entry) => entry.type === "file" && !uninteresting.test(posix.relative(sandbox.workdir, entry.path)),
-    );
-  } catch (error) {
-    // A program may remove its own working directory.
-    if (error instanceof SandboxError && error.code === "FILE_NOT_FOUND") return [];
-    throw error;
-  }
 }
 
 function marksOf(files: readonly FileInfo[]): Map<string, string> {

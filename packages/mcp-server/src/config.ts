@@ -2,6 +2,7 @@ import * as z from "zod";
 import { approvalPolicy } from "./approval/policy.js";
 import { auditSettings } from "./audit/audit-settings.js";
 import { httpSettings } from "./http/http-settings.js";
+import { optionalToolNames } from "./tool-names.js";
 
 const name = z.string().min(1, "must not be empty");
 const seconds = z.number().positive("must be above 0");
@@ -49,6 +50,10 @@ export const configSchema = z.strictObject({
     .min(0, "must not be below 0")
     .meta({ description: "How long a call waits for a run that names no wait_s; then the run goes on by itself." })
     .default(50),
+  tools: z
+    .array(z.enum(optionalToolNames))
+    .meta({ description: "Tools beside the usual ones, where the provider can do what they need." })
+    .default([]),
   packagesFromCalls: z
     .boolean()
     .meta({

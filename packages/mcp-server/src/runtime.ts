@@ -1,10 +1,11 @@
-import { SandboxError } from "@sandkit/core";
+import { type Capabilities, SandboxError } from "@sandkit/core";
 import { Approvals } from "./approval/approvals.js";
 import { AuditLog } from "./audit/audit-log.js";
 import { Auditor } from "./audit/auditor.js";
 import type { Config } from "./config.js";
 import { Observer } from "./observability/observer.js";
 import type { Principal } from "./principal.js";
+import { type PrincipalState, PrincipalStates } from "./principal-states.js";
 import { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
 import { publishNews } from "./resources/publish-news.js";
@@ -35,17 +36,16 @@ export class Runtime {
   /** When an unused sandbox ends, in seconds; the default one of stdio only where the config says so. */
   readonly idleSeconds: number;
   readonly observer = new Observer({
-    sandboxes: () => sumOf(this.#sandboxes, ({ size }) => size),
-    runs: () => sumOf(this.#runs, (runs) => runs.list().filter(({ outcome }) => outcome === undefined).length),
+    sandboxes: () => sum(this.#states.all().map(({ sandboxes }) => sandboxes.size)),
+    runs: () =>
+      sum(this.#states.all().map(({ runs }) => runs.list().filter((run) => run.outcome === undefined).length)),
   });
   readonly approvals: Approvals;
   /** Undefined where the config names no audit log. */
   readonly auditor: Auditor | undefined;
   #surface: Surface | undefined;
   #reported: string | undefined;
-  readonly #sandboxes = new Map<string, Sandboxes>();
-  readonly #runs = new Map<string, Runs>();
-  readonly #changes = new Map<string, ResourceChanges>();
+  readonly #states = new PrincipalStates((principal) => this.#stateOf(principal));
   readonly #changeListeners: ((principalId: string, uri: string) => void)[] = [];
 
   constructor(options: RuntimeOptions) {
@@ -59,61 +59,65 @@ export class Runtime {
   }
 
   sandboxesOf(principal: Principal): Sandboxes {
-    const existing = this.#sandboxes.get(principal.id);
-    if (existing !== undefined) return existing;
-    const sandboxes = new Sandboxes({
-      config: this.config,
-      provider: this.#provider,
-      principal,
-      observer: this.observer,
-      implicit: this.implicit,
-      replica: this.#replica,
-      idleMs: this.idleSeconds * 1000,
-      onContact: this.auditor && ((sandbox, contact) => this.auditor?.contact(principal, sandbox, contact)),
-    });
-    this.#sandboxes.set(principal.id, sandboxes);
-    return sandboxes;
+    return this.#states.of(principal).sandboxes;
   }
 
   runsOf(principal: Principal): Runs {
-    const existing = this.#runs.get(principal.id);
-    if (existing !== undefined) return existing;
-    const runs = new Runs(this.config, this.config.detached ? this.#replica : undefined);
-    const changes = this.changesOf(principal);
-    runs.onNews((run) => publishNews(run, changes));
-    runs.onNews((run) => this.observer.run(run));
-    runs.onNews((run) => this.auditor?.run(run));
-    this.#runs.set(principal.id, runs);
-    return runs;
+    return this.#states.of(principal).runs;
   }
 
   /** Which resources of this principal change: files of sandboxes and logs of runs. */
   changesOf(principal: Principal): ResourceChanges {
-    const existing = this.#changes.get(principal.id);
-    if (existing !== undefined) return existing;
+    return this.#states.of(principal).changes;
+  }
+
+  #stateOf(principal: Principal): PrincipalState {
+    const { config, implicit, observer } = this;
     const changes = new ResourceChanges();
     for (const listener of this.#changeListeners) changes.subscribe((uri) => listener(principal.id, uri));
-    this.#changes.set(principal.id, changes);
-    return changes;
+    const runs = new Runs(config, config.detached ? this.#replica : undefined);
+    runs.onNews((run) => publishNews(run, changes));
+    runs.onNews((run) => observer.run(run));
+    runs.onNews((run) => this.auditor?.run(run));
+    const sandboxes = new Sandboxes({
+      config,
+      provider: this.#provider,
+      principal,
+      observer,
+      implicit,
+      replica: this.#replica,
+      idleMs: this.idleSeconds * 1000,
+      onContact: this.auditor && ((sandbox, contact) => this.auditor?.contact(principal, sandbox, contact)),
+    });
+    const isListenedTo = () => changes.listeners > this.#changeListeners.length;
+    return { sandboxes, runs, changes, isListenedTo };
   }
 
   /** Tells the changes of every principal, to hosts that sort out by themselves who of theirs wants to know. */
   onChange(listener: (principalId: string, uri: string) => void): void {
     this.#changeListeners.push(listener);
-    for (const [id, changes] of this.#changes) changes.subscribe((uri) => listener(id, uri));
+    for (const [id, { changes }] of this.#states.entries()) changes.subscribe((uri) => listener(id, uri));
   }
 
   /** Loads the provider's package but asks nothing of its backend. */
   async surface(): Promise<Surface> {
     try {
-      const { capabilities } = await this.#provider.get();
-      this.#surface ??= surfaceOf(this.config, capabilities);
+      const { name, capabilities } = await this.#provider.get();
+      this.#surface ??= this.#firstSurface(name, capabilities);
       return this.#surface;
     } catch (error) {
       // The tools are listed all the same: the first call tells the model what is wrong and how to fix it.
       this.#reportOnce(error);
       return surfaceOf(this.config, undefined);
     }
+  }
+
+  #firstSurface(provider: string, capabilities: Capabilities): Surface {
+    const surface = surfaceOf(this.config, capabilities);
+    const missing = this.config.tools.filter((tool) => !surface.optional.includes(tool));
+    if (missing.length > 0)
+      report(`provider "${provider}" cannot do what these tools of the config need: ${missing.join(", ")}`);
+    return surface;
   }
 
   #reportOnce(error: unknown): void {
@@ -129,13 +133,14 @@ export class Runtime {
       retryable: false,
     });
     this.approvals.close();
-    for (const runs of this.#runs.values()) for (const run of runs.list()) run.cancel(reason);
-    for (const changes of this.#changes.values()) changes[Symbol.dispose]();
-    await Promise.all([...this.#sandboxes.values()].map((sandboxes) => sandboxes.close()));
+    const states = this.#states.all();
+    for (const { runs } of states) for (const run of runs.list()) run.cancel(reason);
+    for (const { changes } of states) changes[Symbol.dispose]();
+    await Promise.all(states.map(({ sandboxes }) => sandboxes.close()));
     await this.auditor?.close();
   }
 }
 
-function sumOf<Item>(items: ReadonlyMap<string, Item>, count: (item: Item) => number): number {
-  return [...items.values()].reduce((sum, item) => sum + count(item), 0);
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -1,5 +1,6 @@
 import type { Capabilities } from "@sandkit/core";
 import type { Config } from "./config.js";
+import { type OptionalTool, optionalTools } from "./tool-names.js";
 
 /** Languages of `run_code`, in the order shown. */
 const languages = ["python", "javascript", "typescript", "shell"] as const;
@@ -12,6 +13,8 @@ export interface Surface {
   readonly languages: readonly Language[];
   /** `shell`: any command line. `argv`: one program with its arguments. */
   readonly commands: "shell" | "argv" | false;
+  /** Tools beside the usual ones. */
+  readonly optional: readonly OptionalTool[];
   /** True when code in a sandbox may reach anything outside it. */
   readonly openWorld: boolean;
   /** True when making a sandbox may ask a package index for what a call names. */
@@ -23,7 +26,8 @@ export interface Surface {
 /** Without `capabilities` (the provider cannot be loaded) nothing is ruled out and nothing is promised. */
 export function surfaceOf(config: Config, capabilities: Capabilities | undefined): Surface {
   if (capabilities === undefined) {
-    return { languages, commands: "shell", openWorld: true, fetchesPackages: true, touchesHost: true };
+    const optional = config.tools;
+    return { languages, commands: "shell", optional, openWorld: true, fetchesPackages: true, touchesHost: true };
   }
   const { features, isolation } = capabilities;
   const has: Record<Language, boolean> = {
@@ -35,6 +39,7 @@ export function surfaceOf(config: Config, capabilities: Capabilities | undefined
   return {
     languages: languages.filter((language) => has[language]),
     commands: features.exec !== false ? "shell" : features["exec.argv"] !== false && "argv",
+    optional: config.tools.filter((tool) => features[optionalTools[tool]] !== false),
     openWorld: isolation === "none" || reaches(config.defaults.network),
     fetchesPackages: config.packagesFromCalls && features.packages !== false,
     touchesHost: isolation === "none",

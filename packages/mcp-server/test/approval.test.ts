@@ -177,6 +177,8 @@ it("keeps a record of calls that holds nothing of what ran", async () => {
   const command = "echo a-secret-word; sleep 1; exit 3";
   const started = await call(client, "exec", { command, wait_s: 0 });
   const run = String(recordOf(started).process);
+  await expect(call(client, "made_up", {})).rejects.toThrow();
+  await call(client, "exec", { command: 7 });
   await call(client, "process", { process: run, wait_s: 5 });
   await client.close();
   const text = await readFile(log(), "utf8");
@@ -200,6 +202,10 @@ it("keeps a record of calls that holds nothing of what ran", async () => {
   expect(lines).toContainEqual(
     expect.objectContaining({ tool: "read_file", decision: "allowed", decidedBy: "policy", outcome: "ok" }),
   );
+  // What was refused before anybody was asked, too.
+  const refused = lines.filter(({ decision }) => decision === undefined);
+  expect(refused).toContainEqual(expect.objectContaining({ event: "call", tool: "exec", outcome: "INVALID" }));
+  expect(refused).toContainEqual(expect.objectContaining({ event: "call", tool: "unknown", outcome: "INVALID" }));
 });
 
 it("goes on without a record, unless the config requires one", async () => {

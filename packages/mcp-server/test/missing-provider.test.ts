@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { expect, it } from "vitest";
 import { installCommand, MissingProviderError } from "../src/missing-provider.js";
+import { RawServer } from "./support/spawn-server.js";
 
 it.each([
   ["/home/me/app", "npm install --prefix /home/me/app @sandkit/provider-docker"],
@@ -22,4 +24,10 @@ it("nobody is told to install a package of a mistyped name", () => {
   expect(message).toContain('provider "dcoker" is not installed: correct its name');
   expect(message).not.toContain("npm");
   expect(new MissingProviderError("e2b", "@sandkit/provider-e2b", undefined).message).toContain("npm install");
+});
+
+it("whoever starts a server over HTTP hears of it before anybody calls", async () => {
+  await using server = new RawServer(["http", "--port", "0", "--provider", "@sandkit/provider-nowhere"]);
+  while (!server.stderr.includes('"the provider cannot be loaded"')) await once(server.child.stderr, "data");
+  expect(server.stderr).toContain("npm install");
 });

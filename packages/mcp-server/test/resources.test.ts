@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client as ModernClient } from "@modelcontextprotocol/client";
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from "@modelcontextprotocol/client";
 import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
-import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  LoggingMessageNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Connection, connect, recordOf, textOf } from "./support/connect.js";
+import { serveHttp } from "../src/http/listen.js";
+import { type Connection, callTool, connect, recordOf, textOf } from "./support/connect.js";
 import { localConfig } from "./support/local-config.js";
 import { program, serverEnv } from "./support/spawn-server.js";
 
@@ -64,7 +70,6 @@ describe("resources", () => {
   });
 
   it("are found by templates and completed", async () => {
-    expect((await server.client.listResources()).resources).toEqual([]);
     const { resourceTemplates } = await server.client.listResourceTemplates();
     expect(resourceTemplates).toMatchObject([
       { uriTemplate: "sandbox://{sandbox_id}/{+path}" },
@@ -90,6 +95,22 @@ describe("resources", () => {
     expect(await complete(1, "stream", "std")).toEqual(["stdout", "stderr"]);
   });
 
+  it("are listed page by page, without the hidden ones and without a use of their sandbox", async () => {
+    await exec("mkdir many .hidden && cd many && touch $(seq -w 150) ../.hidden/file");
+    const first = await server.client.listResources();
+    expect(first.resources).toHaveLength(100);
+    const next = await server.client.listResources({ cursor: first.nextCursor });
+    expect(next.nextCursor).toBeUndefined();
+    const all = [...first.resources, ...next.resources];
+    expect(new Set(all.map(({ uri }) => uri)).size).toBe(all.length);
+    expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(["in.txt", "tä%b", "large", "001", "150"]));
+    expect(all.filter(({ uri }) => uri.includes(".hidden"))).toEqual([]);
+    const listed = all.find(({ name }) => name === "in.txt");
+    expect(listed).toMatchObject({ uri: file("out/in.txt"), mimeType: "text/plain", size: 7 });
+    expect(await read(listed?.uri ?? "")).toMatchObject({ text: "inside\n" });
+    await expect(server.client.listResources({ cursor: "-1" })).rejects.toThrow(/this cursor was not given here/);
+  });
+
   it("are the logs of runs that outlast their call, while they write and after", async () => {
     const first = await exec("echo one; echo bad >&2; while [ ! -e .go ]; do sleep 0.05; done; seq 2000", {
       interactive: true,
@@ -98,6 +119,11 @@ describe("resources", () => {
     expect(first.content.at(-1)).toMatchObject({
       type: "resource_link",
       uri: `run://${recordOf(first).process}/output`,
+    });
+    const [own] = (await server.client.listResources()).resources;
+    expect(own).toMatchObject({
+      uri: `run://${recordOf(first).process}/output`,
+      description: expect.stringMatching(/^echo one/),
     });
     expect(await log("stdout")).toMatchObject({ text: "one\n" });
     expect(await log("stderr")).toMatchObject({ text: "bad\n" });
@@ -145,4 +171,46 @@ it("a client of the newer protocol listens for changes of the resources that it 
   for (let n = 0; n < 100 && told.length === 0; n++) await sleep(50);
   expect(new Set(told)).toEqual(new Set([wanted]));
   await client.close();
+});
+
+it("clients of both protocols over HTTP are told of changes, and the older one of output once it sets a level", async () => {
+  await using folder = await localConfig();
+  const { config, path: configPath } = await folder.load();
+  const server = await serveHttp({ config, configPath, token: "alice:a" });
+  const url = new URL(server.url);
+  const authorized = { requestInit: { headers: { Authorization: "Bearer a" } } };
+  const older = new Client({ name: "older", version: "1" });
+  const newer = new ModernClient({ name: "newer", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  const told: Record<"older" | "newer", string[]> = { older: [], newer: [] };
+  const logged: [string, unknown][] = [];
+  older.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void told.older.push(params.uri));
+  older.setNotificationHandler(
+    LoggingMessageNotificationSchema,
+    ({ params }) => void logged.push([params.level, params.data]),
+  );
+  newer.setNotificationHandler("notifications/resources/updated", ({ params }) => void told.newer.push(params.uri));
+  try {
+    await older.connect(new StreamableHTTPClientTransport(url, authorized));
+    await newer.connect(new ModernHttp(url, authorized));
+    const call = (input: Record<string, unknown>) => callTool(older, "exec", input);
+    const first = await call({ command: "while [ ! -e .on ]; do sleep 0.05; done; echo news", wait_s: 1 });
+    const { process: id, sandbox: sandbox_id } = recordOf(first);
+    const uri = `run://${id}/stdout`;
+    await older.subscribeResource({ uri });
+    await newer.listen({ resourceSubscriptions: [uri] });
+    await call({ command: "echo untold; touch .on", sandbox_id });
+    await callTool(older, "process", { process: id, wait_s: 20 });
+    for (let n = 0; n < 100 && (told.older.length === 0 || told.newer.length === 0); n++) await sleep(50);
+    expect([new Set(told.older), new Set(told.newer)]).toEqual([new Set([uri]), new Set([uri])]);
+    expect(logged).toEqual([]);
+    await older.setLoggingLevel("warning");
+    await call({ command: "echo fine; echo bad >&2", sandbox_id });
+    expect(logged).toEqual([["warning", "bad\n"]]);
+    await older.setLoggingLevel("debug");
+    await call({ command: "echo fine", sandbox_id });
+    expect(logged.slice(1)).toEqual([["info", "fine\n"]]);
+  } finally {
+    await Promise.all([older.close(), newer.close()]);
+    await server.close();
+  }
 });

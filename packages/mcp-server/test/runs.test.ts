@@ -223,3 +223,14 @@ describe("cells", () => {
     expect(textOf(ended)).toMatch(/Exited with code 0 .*\n\n\[value\]\n'mine'$/s);
   });
 });
+
+it.each(["default", "fresh"] as const)(
+  "a run that waits for a %s sandbox to be made is stopped at once",
+  async (way) => {
+    await using cold = await connectWasm({}, way);
+    const first = await cold.call("run_code", { code: "1", wait_s: 0 });
+    const stopped = await cold.call("process", { process: processIn(first), action: "stop" });
+    expect(textOf(stopped)).toBe(`Process ${processIn(first)} was stopped before it began.`);
+    if (way === "fresh") expect(textOf(await cold.call("list_sandboxes"))).toMatch(/^No sandbox is alive/);
+  },
+);

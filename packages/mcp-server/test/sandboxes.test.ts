@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { configSchema } from "../src/config.js";
 import { serveHttp } from "../src/http/listen.js";
 import { localPrincipal, openHandle, principalOf, sealHandle } from "../src/principal.js";
+import { Runtime } from "../src/runtime.js";
 import { type Connection, connect, recordOf, textOf } from "./support/connect.js";
+import { localConfig } from "./support/local-config.js";
 import { RawServer } from "./support/spawn-server.js";
 
 const exec = (server: Connection, command: string, id?: string) =>
@@ -166,4 +168,23 @@ describe("handles", () => {
     const config = configSchema.parse({ detached: true });
     await expect(serveHttp({ config })).rejects.toThrow(/detached needs a secret/);
   });
+});
+
+it("forgets the users who have nothing left here, and nobody else", async () => {
+  await using folder = await localConfig();
+  const { config, path: configPath } = await folder.load();
+  const runtime = new Runtime({ config, configPath, implicit: "fresh" });
+  const user = (name: string) => runtime.sandboxesOf(principalOf(name, "a secret of many users"));
+  try {
+    const [busy, idle] = [user("busy"), user("idle")];
+    const { handle } = await busy.create({});
+    for (let other = 0; other < 1_000; other++) user(`user ${other}`);
+    expect(user("busy")).toBe(busy);
+    expect(user("idle")).not.toBe(idle);
+    await busy.destroy(handle);
+    for (let other = 0; other < 1_000; other++) user(`user ${other}`);
+    expect(user("busy")).not.toBe(busy);
+  } finally {
+    await runtime.close();
+  }
 });

@@ -32,6 +32,17 @@ it("lets calls name packages unless the config says no", async () => {
   expect(textOf(refused)).toMatch(/^INVALID: create_sandbox: .*"packages".*Its parameters: template\./);
 });
 
+it("has the optional tools where the config names them and the provider can do what they need", async () => {
+  const config = configSchema.parse({ tools: ["snapshot", "expose_port"], approval: ["snap*"] });
+  const cloud = capabilities({ isolation: "microvm", features: { ports: "native" } });
+  expect(surfaceOf(config, cloud).optional).toEqual(["expose_port"]);
+  expect(() => configSchema.parse({ tools: ["exec"] })).toThrow(/expose_port/);
+  await using server = await connect({ provider: "@sandkit/provider-nowhere", tools: ["snapshot"] });
+  const { tools } = await server.client.listTools();
+  expect(tools.map(({ name }) => name).slice(8)).toEqual(["snapshot"]);
+  expect(tools.find(({ name }) => name === "create_sandbox")?.inputSchema.properties).toHaveProperty("snapshot");
+});
+
 it("says what a provider with programs but no shell can do", () => {
   const config = configSchema.parse({});
   const wasm = capabilities({ isolation: "wasm", features: { "kernel.python": "native", "exec.argv": "native" } });

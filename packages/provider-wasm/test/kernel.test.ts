@@ -164,6 +164,13 @@ await asyncio.gather(later(), later())`);
     expect((await sandbox.runCode("list(range(200000))")).value).toHaveLength(200_000);
   });
 
+  it("write to stdout and stderr again after one that closed them", async () => {
+    const closed = await sandbox.runCode("import os, sys\nprint('before')\nos.close(1)\nos.close(2)");
+    expect([closed.stdout.text, closed.exitCode]).toEqual(["before\n", 0]);
+    const next = await sandbox.runCode("print('after')\nprint('too', file=sys.stderr)\nopen('/tmp/n', 'w').fileno()");
+    expect([next.stdout.text, next.stderr.text, next.value]).toEqual(["after\n", "too\n", 3]);
+  });
+
   it("see modules that were written a moment ago", async () => {
     await sandbox.files.write("fresh.py", "A = 1");
     expect((await sandbox.runCode("import fresh\nfresh.A")).value).toBe(1);

@@ -32,10 +32,14 @@ export async function checkUp(name: string, { config, path }: LoadedConfig): Pro
   }
 }
 
-/** Errors end with what to do, which stands by itself here. */
+/** Errors end with what to do, which stands by itself here: word for word, or by the variable that is to be set. */
 function withoutAdvice(detail: string, fix: readonly string[]): string {
+  if (fix.length === 0) return detail;
   const advice = `: ${fix.join("; or ")}`;
-  return fix.length > 0 && detail.endsWith(advice) ? detail.slice(0, -advice.length) : detail;
+  if (detail.endsWith(advice)) return detail.slice(0, -advice.length);
+  const [found, variable] = /: set ([A-Z][A-Z0-9_]+)\b/.exec(detail) ?? [];
+  if (found === undefined || variable === undefined) return detail;
+  return fix.some((text) => text.includes(variable)) ? detail.slice(0, detail.indexOf(found)) : detail;
 }
 
 async function silence(): Promise<CheckResult> {

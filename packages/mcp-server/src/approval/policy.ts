@@ -1,11 +1,13 @@
 import * as z from "zod";
-import { toolNames } from "../tool-names.js";
+import { optionalToolNames, toolNames } from "../tool-names.js";
+
+const names: readonly string[] = [...toolNames, ...optionalToolNames];
 
 const pattern = z
   .string()
   .refine(
-    (text) => toolNames.some((name) => matches(text, name)),
-    `matches no tool, so that nothing would be asked about: the tools are ${toolNames.join(", ")}; * stands for any letters`,
+    (text) => names.some((name) => matches(text, name)),
+    `matches no tool, so that nothing would be asked about: the tools are ${names.join(", ")}; * stands for any letters`,
   );
 
 /** The key `approval` of the config. */

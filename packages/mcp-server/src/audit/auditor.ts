@@ -27,24 +27,28 @@ export class Auditor {
     this.#log = log;
   }
 
-  /** Does a call that was decided on, and records it. */
+  /**
+   * Does a call and records it.
+   * @param decided Absent: it was refused before anybody decided on it.
+   * @param work Calls `begin` before anything of it runs.
+   */
   async call(
     call: AuditedCall,
-    { decision, by }: Decision,
+    decided: Decision | undefined,
     findRun: (id: string) => LiveRun | undefined,
-    work: () => Promise<CallToolResult>,
+    work: (begin: () => Promise<void>) => Promise<CallToolResult>,
   ): Promise<CallToolResult> {
     const started = performance.now();
     const known: Known = {
       principal: call.principal.id,
       tool: call.tool,
       ...(call.text === undefined ? {} : { sha256: createHash("sha256").update(call.text).digest("hex") }),
-      decision,
-      decidedBy: by,
+      ...(decided && { decision: decided.decision, decidedBy: decided.by }),
       bytesIn: Buffer.byteLength(JSON.stringify(call.input ?? {})),
     };
-    if (decision === "allowed") await this.#log.begin({ ...known, ...sandboxOf(call.input?.sandbox_id) });
-    const result = await work();
+    const result = await work(async () => {
+      if (decided?.decision === "allowed") await this.#log.begin({ ...known, ...sandboxOf(call.input?.sandbox_id) });
+    });
     const seen = seenIn(result, call.input);
     this.#log.add({ event: "call", ...known, ...seen, durationMs: Math.round(performance.now() - started) });
     if (seen.outcome === "running" && seen.process !== undefined && !this.#going.has(seen.process)) {
@@ -73,6 +77,12 @@ export class Auditor {
       durationMs: Math.round(run.elapsedMs),
       bytesOut: stdout + stderr,
     });
+  }
+
+  /** A call of something that no tool is called. */
+  unknownTool({ id }: Principal, input: AuditedCall["input"]): void {
+    const bytesIn = Buffer.byteLength(JSON.stringify(input ?? {}));
+    this.#log.add({ event: "call", principal: id, tool: "unknown", outcome: "INVALID", bytesIn });
   }
 
   /** Records a contact of a sandbox with a host. */

@@ -4,12 +4,12 @@ import {
   isLegacyRequest,
   legacyStatelessFallback,
   type McpHandlerRequestOptions,
-  type McpHttpHandler,
   type McpServerFactory,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import { report } from "../report.js";
 import { LegacySessions } from "./legacy-sessions.js";
+import { ModernHandlers } from "./modern-handlers.js";
 
 /** The protocol of 2026 and those of 2025, from one factory. */
 export interface BothEras {
@@ -27,27 +27,20 @@ export interface BothEras {
 export function bothEras(factory: McpServerFactory, maxRequestBodySize: number): BothEras {
   const onerror = (error: Error) => report("protocol", error);
   const stateless = legacyStatelessFallback(factory, onerror, { maxRequestBodySize });
-  // One for each principal: whoever listens hears of nobody else's changes, and takes nobody else's place.
-  const modern = new Map<string, McpHttpHandler>();
-  const modernOf = (clientId = ""): McpHttpHandler => {
-    const handler =
-      modern.get(clientId) ?? createMcpHandler(factory, { legacy: "reject", onerror, maxRequestBodySize });
-    modern.set(clientId, handler);
-    return handler;
-  };
+  const modern = new ModernHandlers(() => createMcpHandler(factory, { legacy: "reject", onerror, maxRequestBodySize }));
   const legacy = new LegacySessions({ factory, maxRequestBodySize, stateless });
   const fetch = async (request: Request, options: McpHandlerRequestOptions = {}) => {
     if (request.method !== "POST") return await legacy.fetch(request, options);
     const parsedBody = parsed(await request.text());
     if (parsedBody === undefined) return notJson();
     const isLegacy = await isLegacyRequest(request, parsedBody);
-    return await (isLegacy ? legacy : modernOf(options.authInfo?.clientId)).fetch(request, { ...options, parsedBody });
+    return await (isLegacy ? legacy : modern).fetch(request, { ...options, parsedBody });
   };
   return {
     handle: toNodeHandler({ fetch }, { onerror, maxRequestBodySize }),
-    tellChange: (clientId, uri) => modern.get(clientId)?.notify.resourceUpdated(uri),
+    tellChange: (clientId, uri) => modern.tellChange(clientId, uri),
     async close() {
-      await Promise.all([legacy.close(), ...[...modern.values()].map((handler) => handler.close())]);
+      await Promise.all([legacy.close(), modern.close()]);
     },
   };
 }

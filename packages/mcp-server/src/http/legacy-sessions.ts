@@ -7,8 +7,12 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { report } from "../report.js";
+import { whenGiven } from "./when-given.js";
 
 const maxSessionsByDefault = 500;
+
+/** Sessions of all principals together: an authorization server may send any number of them. */
+const maxAllSessions = 5_000;
 
 /** Ended sessions that are remembered. */
 const maxEnded = 10_000;
@@ -104,15 +108,10 @@ export class LegacySessions {
   #owed(session: Session, { signal }: Request, response: Response): Response {
     if (response.body === null || signal.aborted) return response;
     session.underWay += 1;
-    let over = false;
-    const given = () => {
-      if (over) return;
-      over = true;
+    return whenGiven(response, signal, () => {
       session.underWay -= 1;
       this.#closeUnused(session);
-    };
-    signal.addEventListener("abort", given, { once: true });
-    return new Response(response.body.pipeThrough(new TransformStream({ flush: given })), response);
+    });
   }
 
   /** What it subscribed to would be told to nobody for ever. */
@@ -129,8 +128,9 @@ export class LegacySessions {
   #add(id: string, session: Session): void {
     this.#sessions.set(id, session);
     const own = [...this.#sessions].filter(([, { clientId }]) => clientId === session.clientId);
-    const [oldest] = own;
-    if (own.length <= (this.#options.maxSessions ?? maxSessionsByDefault) || oldest === undefined) return;
+    const isFull = own.length > (this.#options.maxSessions ?? maxSessionsByDefault);
+    const [oldest] = isFull ? own : this.#sessions.size > maxAllSessions ? this.#sessions : [];
+    if (oldest === undefined) return;
     const [displacedId, displaced] = oldest;
     this.#sessions.delete(displacedId);
     displaced.displaced = true;

@@ -98,6 +98,8 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
   });
   countTraffic(server, runtime.observer.metrics);
   server.on("request", service.handle);
+  // Whoever starts the server is told at once what is wrong with its provider, not by the first who calls. Never rejects.
+  void runtime.surface();
   return {
     url,
     token: own[0]?.replace(/^[^:]*:/, ""),

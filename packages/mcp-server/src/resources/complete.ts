@@ -45,7 +45,7 @@ async function valuesOf(
     return argument.name === "process" ? runs.list().map(({ id }) => id) : [...logStreams];
   }
   if (template !== fileTemplate.uriTemplate) return [];
-  if (argument.name === "sandbox_id") return sandboxes.handles();
+  if (argument.name === "sandbox_id") return sandboxes.held().map(({ handle }) => handle);
   const handle = given?.arguments?.sandbox_id;
   if (argument.name !== "path" || handle === undefined) return [];
   return (await sandboxes.use(handle, { signal }, (sandbox) => pathsIn(sandbox, argument.value))).result;

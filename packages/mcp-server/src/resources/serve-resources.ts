@@ -4,21 +4,22 @@ import { report } from "../report.js";
 import type { Runtime } from "../runtime.js";
 import { complete } from "./complete.js";
 import { fileTemplate, logTemplate, parseUri } from "./links.js";
+import { listResources } from "./list.js";
 import { readResource } from "./read.js";
 
 const maxSubscriptions = 200;
 
-/** Registers files of sandboxes and logs of runs as resources: read, complete, subscribe. */
+/** Registers files of sandboxes and logs of runs as resources: list, read, complete, subscribe. */
 export function serveResources(server: Server, runtime: Runtime, principal: Principal): void {
-  const sandboxes = runtime.sandboxesOf(principal);
-  const runs = runtime.runsOf(principal);
-  server.setRequestHandler("resources/list", () => ({ resources: [] }));
+  // Asked for each time: who has nothing left is forgotten meanwhile.
+  const held = () => ({ sandboxes: runtime.sandboxesOf(principal), runs: runtime.runsOf(principal) });
+  server.setRequestHandler("resources/list", async ({ params }) => listResources(params?.cursor, held()));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [fileTemplate, logTemplate] }));
   server.setRequestHandler("resources/read", async ({ params: { uri } }, { mcpReq: { signal } }) =>
-    readResource(uri, { sandboxes, runs, maxBytes: runtime.config.maxInputBytes, signal }),
+    readResource(uri, { ...held(), maxBytes: runtime.config.maxInputBytes, signal }),
   );
   server.setRequestHandler("completion/complete", async ({ params }, { mcpReq: { signal } }) =>
-    complete(params, { sandboxes, runs, signal }),
+    complete(params, { ...held(), signal }),
   );
   const wanted = new Set<string>();
   let listening = false;

@@ -1,11 +1,12 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { deferred, type Sandbox, SandboxError } from "@sandkit/core";
 import type { Config } from "../config.js";
 import { traced } from "../observability/tracing.js";
 import type { Run } from "../result/run-result.js";
 import { terminalText } from "../result/terminal-text.js";
 import { abridged } from "../result/text.js";
-import type { Making, Sandboxes, Used } from "../sandboxes.js";
+import type { Making } from "../sandbox-maker.js";
+import type { Sandboxes, Used } from "../sandboxes.js";
 import { finishRun } from "./finish-run.js";
 import { installMissing } from "./install-missing.js";
 import { RunLog } from "./run-log.js";
@@ -52,17 +53,19 @@ export class LiveRun {
   #handle: string | undefined;
   readonly #input = deferred<RunInput>();
   #begun = false;
-  #stopped = false;
+  /** Why it ends before its time, once it was asked to stop. */
+  #stopReason: SandboxError | undefined;
   readonly #startedMs = performance.now();
   readonly #options: LiveRunOptions;
-  readonly #stop = new AbortController();
-  readonly #stopReason = new SandboxError("INVALID", "the run was stopped before it began");
+  /** What runs is to end. */
+  readonly #end = new AbortController();
+  /** Nobody waits for it either. */
   readonly #cancel = new AbortController();
 
   constructor(options: LiveRunOptions) {
     this.#options = options;
     const server = options.replica === undefined ? "" : `${options.replica}-`;
-    this.id = `p-${server}${randomBytes(6).toString("hex")}`;
+    this.id = `p-${server}${randomUUID().replaceAll("-", "").slice(-12)}`;
     this.work = options.work;
     this.notices = options.notices;
     this.log = new RunLog(Math.min(options.config.maxOutputBytes, maxLogChars));
@@ -94,12 +97,12 @@ export class LiveRun {
 
   /** True when it was asked to stop. */
   get stopped(): boolean {
-    return this.#stopped;
+    return this.#stopReason !== undefined;
   }
 
   /** True when it was stopped before its work had begun. */
   get neverBegan(): boolean {
-    return this.#outcome !== undefined && "error" in this.#outcome && this.#outcome.error === this.#stopReason;
+    return this.stopped && !this.#begun && this.#outcome !== undefined && "error" in this.#outcome;
   }
 
   /** True while packages are installed that its work needs. */
@@ -118,15 +121,17 @@ export class LiveRun {
     return (this.#endedMs ?? performance.now()) - this.#startedMs;
   }
 
-  /** Ends what runs and keeps its sandbox. */
+  /** Ends what runs and keeps its sandbox; one that is still being made is not waited for. */
   stop(): void {
-    this.#stopped = true;
-    this.#stop.abort(this.#stopReason);
+    this.#stopReason ??= new SandboxError("INVALID", "the run was stopped before it began");
+    this.#end.abort(this.#stopReason);
+    if (this.#handle === undefined) this.#cancel.abort(this.#stopReason);
   }
 
   /** Ends what runs because nobody will ask for it, and the sandbox if it was made for this call alone. */
   cancel(reason: unknown): void {
     this.#cancel.abort(reason);
+    this.#end.abort(reason);
   }
 
   /** Waits until the run has ended, or for so many milliseconds, or until the signal aborts. True when it has ended. */
@@ -170,7 +175,7 @@ export class LiveRun {
       this.#handle = handle;
       await installMissing(sandbox, work.packages, {
         timeoutMs: config.maxTimeoutSeconds * 1000,
-        signal: this.#signal,
+        signal: this.#end.signal,
         onProgress: making.onProgress,
       });
       return await finishRun(sandbox, config, this.#cancel.signal, () => this.#work(sandbox));
@@ -180,7 +185,7 @@ export class LiveRun {
   async #work(sandbox: Sandbox) {
     this.#begun = true;
     return await this.#options.work.run(sandbox, {
-      signal: this.#signal,
+      signal: this.#end.signal,
       onOutput: (chunk) => {
         this.log.add(chunk);
         this.#options.onNews(this);
@@ -189,10 +194,6 @@ export class LiveRun {
         this.#input.resolve(input);
       },
     });
-  }
-
-  get #signal(): AbortSignal {
-    return AbortSignal.any([this.#stop.signal, this.#cancel.signal]);
   }
 
   #settle(outcome: Outcome): Outcome {

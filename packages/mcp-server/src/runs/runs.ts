@@ -68,7 +68,8 @@ export class Runs {
   /** Runs of the same kernel that were asked for before this one and have not ended. */
   ahead(run: LiveRun): LiveRun[] {
     if (run.work.queue === undefined || run.handle === undefined) return [];
-    const earlier = this.list().slice(0, this.list().indexOf(run));
+    const runs = this.list();
+    const earlier = runs.slice(0, runs.indexOf(run));
     return earlier.filter(
       (other) => other.outcome === undefined && other.handle === run.handle && other.work.queue === run.work.queue,
     );

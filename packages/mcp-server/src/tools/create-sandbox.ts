@@ -1,13 +1,22 @@
 import * as z from "zod";
 import { defineTool, packageNames } from "./tool.js";
 
+const snapshot = { snapshot: z.string().min(1).optional() };
+/** Without the tool that gives their ids every call names none. */
+const none = {} as typeof snapshot;
+
 export const createSandbox = defineTool({
   name: "create_sandbox",
   description: ({ idleSeconds }) =>
     `Make another sandbox, apart from the others; pass its sandbox_id to the tools. It ends after ${idleSeconds} s without use.`,
   input: (context) =>
     z.strictObject({
-      template: z.string().min(1).optional(),
+      template: z
+        .string()
+        .min(1)
+        .meta({ description: `Starting image, default ${context.config.defaults.template ?? "python"}` })
+        .optional(),
+      ...(context.surface.optional.includes("snapshot") ? snapshot : none),
       ...packageNames(context, "Python packages to have from the beginning"),
     }),
   annotations: ({ openWorld, fetchesPackages }) => ({
@@ -21,6 +30,7 @@ export const createSandbox = defineTool({
       ...call.making,
       template: input.template,
       packages: input.packages,
+      snapshot: input.snapshot,
     });
     const description = await sandbox.describe();
     return {

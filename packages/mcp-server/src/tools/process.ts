@@ -45,6 +45,7 @@ export const processTool = defineTool({
     }
     const run = call.runs.find(input.process);
     call.progress.follow(() => run.latest);
+    call.output.follow(run, input.cursor ?? run.cursor);
     const wait = (input.wait_s ?? usualWaitSeconds) * 1000;
     if (action === "write") await write(run, input.input, wait, call);
     else {

@@ -21,6 +21,7 @@ export async function startRun(call: ToolCall, work: Work, waitSeconds: number):
   if (call.signal.aborted) leave();
   call.signal.addEventListener("abort", leave, { once: true });
   call.progress.follow(() => run.latest);
+  call.output.follow(run);
   const ms = waitSeconds * 1000;
   // A program that takes input has said what it says by itself when it falls silent.
   if (work.interactive) await run.replies(0, ms, call.signal);

@@ -3,12 +3,14 @@ import { SandboxError } from "@sandkit/core";
 import * as z from "zod";
 import { type Act, questionOf } from "../approval/question.js";
 import type { Config } from "../config.js";
+import type { OutputMessages } from "../output-messages.js";
 import type { Progress } from "../progress.js";
 import type { ResourceChanges } from "../resources/resource-changes.js";
 import { invalid } from "../result/error-result.js";
 import { size } from "../result/text.js";
 import type { Runs } from "../runs/runs.js";
-import type { Making, Sandboxes } from "../sandboxes.js";
+import type { Making } from "../sandbox-maker.js";
+import type { Sandboxes } from "../sandboxes.js";
 import type { Surface } from "../surface.js";
 
 /** What every tool is described by. */
@@ -26,6 +28,7 @@ export interface ToolCall extends ToolContext {
   readonly sandboxes: Sandboxes;
   readonly runs: Runs;
   readonly progress: Progress;
+  readonly output: OutputMessages;
   /** Told what a call changes. */
   readonly changes: ResourceChanges;
   /** Aborts when the client cancels or goes away. */

@@ -1,10 +1,11 @@
 // Serves for the conformance suite until stdin ends; prints the address. The suite sends no token, so that it comes
-// through a reverse proxy that adds one, as in front of a server of a company.
+// through a reverse proxy that adds one, as in front of a server of a company. May be given a config as JSON.
 import { createServer, request } from "node:http";
 import { configSchema, serveHttp } from "@sandkit/mcp-server";
 import { createFixtureServer } from "./fixture-server.mjs";
 
-const server = await serveHttp({ config: configSchema.parse({}), createServer: createFixtureServer });
+const config = configSchema.parse(JSON.parse(process.argv[2] ?? "{}"));
+const server = await serveHttp({ config, createServer: createFixtureServer });
 const { hostname, port } = new URL(server.url);
 
 const proxy = createServer((incoming, outgoing) => {

@@ -3,9 +3,11 @@
 import ast
 import asyncio
 import builtins
+import fcntl
 import importlib
 import inspect
 import linecache
+import os
 import signal
 import sys
 import types
@@ -17,6 +19,8 @@ from .loop import SandboxLoop
 
 # Of a cell's result, in bytes of JSON. The broker takes twice that.
 _longest_outputs = 32_000_000
+# Where stdout and stderr are kept, far from the numbers that files get.
+_first_kept_descriptor = 1_000
 
 
 class Kernel:
@@ -31,6 +35,7 @@ class Kernel:
         self._count = 0
         self._outputs = []
         self._evaluating = False
+        self._kept = {number: fcntl.fcntl(number, fcntl.F_DUPFD, _first_kept_descriptor) for number in (1, 2)}
         signal.signal(signal.SIGINT, self._on_interrupt)
         display.install(self._outputs.append)
         figures.install(self._outputs.append)
@@ -59,10 +64,19 @@ class Kernel:
         except BaseException as error:
             result["exitCode"] = 1
             result["error"] = describe(error)
+        self._open_again()
         result["outputs"] = self._fitting_outputs()
         for stream in (sys.stdout, sys.stderr):
             _flush(stream)
         return result
+
+    def _open_again(self):
+        """A cell that closed stdout or stderr has silenced itself, and not those after it."""
+        for number, kept in self._kept.items():
+            try:
+                fcntl.fcntl(number, fcntl.F_GETFD)
+            except OSError:
+                os.dup2(kept, number)
 
     def _evaluate_and_show(self, code, result):
         """Shows the figures that are left open, and after them the value."""
