@@ -1,6 +1,7 @@
 import { SandboxError } from "@sandkit/core";
 import { CommandError } from "./command-error.js";
 import { exitCodeOf } from "./exit-codes.js";
+import { printableLines } from "./printable.js";
 import { paintFor } from "./terminal.js";
 import { type Fix, UsageError } from "./usage-error.js";
 
@@ -75,9 +76,11 @@ function causesOf(error: unknown): string[] {
 function toText({ data, causes, fix }: ErrorReport): string {
   const paint = paintFor(process.stderr);
   const where = [data.provider, data.operation].filter((part) => typeof part === "string").join(", ");
-  const lines = [`${paint("red", "error")}  ${data.code}: ${data.message}${where && ` (${where})`}`];
+  // What a sandbox, an engine or a host has said may be among the words.
+  const lines = [`${paint("red", "error")}  ${data.code}: ${printableLines(data.message)}${where && ` (${where})`}`];
   for (const cause of causes)
-    if (!data.message.includes(cause.trim().slice(-keptWords))) lines.push(`${paint("dim", "cause")}  ${cause}`);
+    if (!data.message.includes(cause.trim().slice(-keptWords)))
+      lines.push(`${paint("dim", "cause")}  ${printableLines(cause)}`);
   fix.forEach(({ text, command }, index) => {
     const label = index === 0 ? `${paint("green", "fix")}  ` : "   or";
     lines.push(`${label}  ${text}${command === undefined ? "" : `: ${command}`}`);

@@ -1,3 +1,4 @@
+import { printable } from "./printable.js";
 import { paintFor } from "./terminal.js";
 
 /** Rows of text under a head, for stdout; control characters in cells cannot steer the terminal. */
@@ -14,9 +15,4 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
       return `${index === 0 ? paint("bold", text) : text}\n`;
     })
     .join("");
-}
-
-/** Names and labels are anybody's. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, "\u{fffd}");
 }

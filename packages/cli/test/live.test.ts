@@ -112,14 +112,17 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
 
     // What the sandbox has made of it since is hostile.
     const hostile =
-      "ln -s /etc/passwd out; ln -s sub/../.. up; ln -s sub around; ln -s around/../.. climb; mkfifo pipe";
+      "ln -s /etc/passwd out; ln -s sub/../.. up; ln -s sub around; ln -s around/../.. climb; mkfifo pipe" +
+      "; ln -s .. sub/...; ln -s .../../other sub/dots; mkfifo \"$(printf 'red\\033[31m\\nfix')\"";
     await live("exec", ["--cwd", "a folder", name, "sh", "-c", hostile]);
     const target = folder.path("back");
     const back = await live("cp", [`${name}:a folder`, target]);
     expect(back).toMatchObject({ code: 1, stdout: "" });
     expect(back.stderr.match(/left out {2}\S+ \S+\/(\w+)/g)?.map((line) => line.split("/").at(-1))).toEqual(
-      expect.arrayContaining(["out", "up", "climb", "pipe"]),
+      expect.arrayContaining(["out", "up", "climb", "pipe", "dots"]),
     );
+    // A name steers no terminal, and begins no line of its own.
+    expect(back.stderr).toMatch(/\/red\ufffd\[31m\ufffdfix: neither/);
     expect(await readFile(`${target}/${odd}`)).toEqual(Buffer.from([0, 1, 255]));
     expect((await stat(`${target}/sub/run`)).mode & 0o777).toBe(0o750);
     expect(await readlink(`${target}/around`)).toBe("sub");
@@ -161,8 +164,10 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
     types("stty size; echo $((40 + 2))\r");
     await shows("30 50");
     await shows("42");
-    types("exit 5\r");
+    // A shell that ends in order may have left the terminal telling of the mouse.
+    types("printf '\\033[?1003h'; exit 5\r");
     expect(await ended).toEqual({ code: 5, told: "restored" });
+    await shows("\u001b[?1003l");
   });
 
   it("gives the terminal back from a shell that does not answer, and when it is told to end", async () => {

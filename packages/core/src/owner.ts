@@ -71,7 +71,8 @@ async function startOf(pid: number): Promise<string | undefined> {
     return state === "Z" || state === "X" ? undefined : fields[19];
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ESRCH") return undefined;
+    // A machine may hide the programs of other users (hidepid), and they live all the same.
+    if (code === "ENOENT" || code === "ESRCH") return signalsReach(pid) ? "unknown" : undefined;
     throw error;
   }
 }

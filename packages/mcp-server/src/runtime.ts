@@ -87,7 +87,7 @@ export class Runtime {
       implicit,
       replica: this.#replica,
       idleMs: this.idleSeconds * 1000,
-      onContact: this.auditor && ((sandbox, contact) => this.auditor?.contact(principal, sandbox, contact)),
+      onContact: this.auditor?.contactsOf(principal),
     });
     const isListenedTo = () => changes.listeners > this.#changeListeners.length;
     return { sandboxes, runs, changes, isListenedTo };

@@ -1,4 +1,4 @@
-import { type Contact, type Sandbox, SandboxError, type SandboxInfo, unlessAborted } from "@sandkit/core";
+import { type Sandbox, SandboxError, type SandboxInfo, unlessAborted } from "@sandkit/core";
 import { checkInterpreters } from "./check-interpreters.js";
 import type { Config } from "./config.js";
 import { EndedSandboxes } from "./ended-sandboxes.js";
@@ -10,7 +10,7 @@ import { report } from "./report.js";
 import { type Making, SandboxMaker, snapshotMark } from "./sandbox-maker.js";
 import { SandboxShelf } from "./sandbox-shelf.js";
 import { SharedSandboxes } from "./shared-sandboxes.js";
-import { watchContacts } from "./watch-contacts.js";
+import { type ContactWatcher, watchContacts } from "./watch-contacts.js";
 
 /** What a call that used a sandbox gives back. */
 export interface Used<Result> {
@@ -34,8 +34,7 @@ export interface SandboxesOptions {
   readonly replica: string;
   /** Unused for this long a sandbox ends, in milliseconds; the default one only where the config says so. */
   readonly idleMs: number;
-  /** Told of what each sandbox contacts, by its backend's id. */
-  readonly onContact?: ((sandbox: string, contact: Contact) => void) | undefined;
+  readonly onContact?: ContactWatcher | undefined;
 }
 
 /** A living sandbox, as lists show it. */

@@ -1,10 +1,12 @@
-import type { Contact, Sandbox } from "@sandkit/core";
+import type { Sandbox } from "@sandkit/core";
+import { ContactBudget, type ContactListener } from "./audit/contact-budget.js";
 
-/** Tells of what a sandbox contacts, by its backend's id, where that backend reports it. */
-export function watchContacts(
-  sandbox: Sandbox,
-  onContact: ((sandbox: string, contact: Contact) => void) | undefined,
-): void {
-  if (onContact === undefined || !sandbox.capabilities.features["network.contacts"]) return;
-  sandbox.onContact((contact) => onContact(sandbox.ref.id, contact));
+/** Who is told of what a sandbox contacts, by its backend's id. */
+export type ContactWatcher = (sandbox: string) => ContactListener;
+
+/** Tells of what a sandbox contacts, where its backend reports it. */
+export function watchContacts(sandbox: Sandbox, listenerFor: ContactWatcher | undefined): void {
+  if (listenerFor === undefined || !sandbox.capabilities.features["network.contacts"]) return;
+  const budget = new ContactBudget(listenerFor(sandbox.ref.id));
+  sandbox.onContact((contact) => budget.tell(contact));
 }

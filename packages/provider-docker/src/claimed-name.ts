@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { SandboxRecord } from "./labels.js";
+import { parsedJson } from "./parsed-json.js";
 
 /** A name that is longer is hard to read in every listing; engines themselves take more. */
 const mostCharacters = 4_000;
@@ -27,6 +28,6 @@ export function claimedName({ id, createdAt, ...record }: SandboxRecord): string
 export function recordInName(name: string, owner: string): SandboxRecord | undefined {
   const [, id, encoded] = /^\/?sandkit-([\w-]+)\.([\w-]+)$/.exec(name) ?? [];
   if (id === undefined || encoded === undefined) return undefined;
-  const { createdAt, ...rest } = said.parse(JSON.parse(Buffer.from(encoded, "base64url").toString()));
-  return { id, owner, createdAt: new Date(createdAt), ...rest, detached: false };
+  const { data } = said.safeParse(parsedJson(Buffer.from(encoded, "base64url").toString()));
+  return data && { id, owner, ...data, createdAt: new Date(data.createdAt), detached: false };
 }

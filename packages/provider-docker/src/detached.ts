@@ -38,7 +38,10 @@ export async function hasDetached(engine: EngineClient, name: string): Promise<b
   const containers = await onEngine({ operation: "create", subject: `sandbox "${name}"` }, () =>
     engine.dockerode.listContainers(withLabels([`${nameKey}=${name}`, detachedKey])),
   );
-  return containers.some(({ State }) => State === "running" || State === "paused");
+  return containers.some(({ Labels, State }) => {
+    const record = recordOf(Labels);
+    return record?.name === name && record.detached && (State === "running" || State === "paused");
+  });
 }
 
 /**

@@ -21,6 +21,8 @@ export interface ImageFacts {
   readonly env: readonly string[];
   /** Directories that it declares as volumes. */
   readonly volumes: readonly string[];
+  /** What it wants done whenever an image is built over it (`ONBUILD`). */
+  readonly triggers: readonly string[];
   /** What a sandbox of it starts with. */
   readonly first: FirstProgram;
 }
@@ -63,6 +65,7 @@ export class ImageStore {
       origin: id,
       env: config?.Env ?? [],
       volumes: Object.keys(config?.Volumes ?? {}),
+      triggers: config?.OnBuild ?? [],
     };
     const known = template.first ?? this.#first.get(id) ?? declared(config?.Labels?.[agentLabel]);
     const first = known ?? (await this.#probing.run(id, asker, (job) => probeImage(engine, id, job)));

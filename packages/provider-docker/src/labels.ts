@@ -1,5 +1,7 @@
 import type { EgressPolicy } from "@sandkit/core";
+import * as z from "zod";
 import { recordInName } from "./claimed-name.js";
+import { parsedJson } from "./parsed-json.js";
 
 /** What a container tells of its sandbox: by its labels, which cannot be changed afterwards, or by its name. */
 export interface SandboxRecord {
@@ -36,10 +38,12 @@ export const detachedKey = `${prefix}detached`;
 const spareKey = `${prefix}spare`;
 const installsKey = `${prefix}installs`;
 const packagesKey = `${prefix}packages`;
+/** Says which labels are ours: a container has those of its image too, and an image may say anything. */
+const ownKey = `${prefix}own`;
 
 /** Labels of a container with this sandbox in it. */
 export function labelsOf(record: SandboxRecord): Record<string, string> {
-  return {
+  return markedOwn({
     [idKey]: record.id,
     [ownerKey]: record.owner,
     [createdKey]: String(record.createdAt.getTime()),
@@ -53,19 +57,30 @@ export function labelsOf(record: SandboxRecord): Record<string, string> {
     ...(record.packages && { [packagesKey]: record.packages.join(" ") }),
     ...(record.installs !== undefined && { [installsKey]: record.installs }),
     ...Object.fromEntries(Object.entries(record.labels).map(([key, value]) => [userPrefix + key, value])),
-  };
+  });
 }
 
 /** Labels of a container that waits for its sandbox. */
 export function spareLabels(owner: string): Record<string, string> {
-  return { [ownerKey]: owner, [createdKey]: String(Date.now()), [spareKey]: "true" };
+  return markedOwn({ [ownerKey]: owner, [createdKey]: String(Date.now()), [spareKey]: "true" });
+}
+
+function markedOwn(labels: Record<string, string>): Record<string, string> {
+  return { ...labels, [ownKey]: JSON.stringify(Object.keys(labels)) };
+}
+
+function ownLabels(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const keys = z.array(z.string()).safeParse(parsedJson(labels[ownKey]));
+  const own = new Set(keys.data);
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => own.has(key)));
 }
 
 /**
  * The sandbox of a container; undefined when there is none in it.
  * @param name Of the container, as the engine tells it.
  */
-export function recordOf(labels: Readonly<Record<string, string>>, name = ""): SandboxRecord | undefined {
+export function recordOf(all: Readonly<Record<string, string>>, name = ""): SandboxRecord | undefined {
+  const labels = ownLabels(all);
   const id = labels[idKey];
   const owner = labels[ownerKey];
   if (labels[spareKey] !== undefined && owner !== undefined) return recordInName(name, owner);
@@ -88,9 +103,14 @@ export function recordOf(labels: Readonly<Record<string, string>>, name = ""): S
   };
 }
 
-/** As it was written here: nobody can change a label. */
+const egressPolicy = z.object({
+  allow: z.union([z.literal("public"), z.array(z.string())]),
+  inner: z.array(z.string()).optional(),
+});
+
+/** As it was written here. What somebody else has written into the labels of a container of theirs allows nothing. */
 function egressIn(label: string | undefined): EgressPolicy | undefined {
-  return label === undefined ? undefined : JSON.parse(label);
+  return egressPolicy.safeParse(parsedJson(label)).data;
 }
 
 /** A filter of the engine: containers with all these labels, in any state. */

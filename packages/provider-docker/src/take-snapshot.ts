@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { ownerLabel, type ProviderSession, type SnapshotInfo } from "@sandkit/core";
-import type { ContainerInspectInfo } from "dockerode";
+import type { ContainerInspectInfo, ImageInspectInfo } from "dockerode";
 import { createTarPacker } from "modern-tar";
 import type { EngineClient } from "./engine/client.js";
-import { onEngine } from "./errors.js";
+import { onEngine, statusOf } from "./errors.js";
 import type { FirstProgram } from "./hardening.js";
 import { agentLabel } from "./image-store.js";
 import { createdKey, ownerKey, type SandboxRecord } from "./labels.js";
@@ -35,15 +35,11 @@ export interface SnapshotOrder {
 export async function takeSnapshot(order: SnapshotOrder): Promise<SnapshotInfo> {
   const { engine, session, record, inspected, plan, first, name } = order;
   const { tar, skipped } = await packWorkspace(session, plan);
-  const own = await onEngine({ operation: "snapshot", subject: `image ${inspected.Image}` }, () =>
-    engine.dockerode.getImage(inspected.Image).inspect(),
-  );
   const snapshot = {
     id: randomUUID(),
     name,
     createdAt: new Date(),
-    // Of a sandbox that was made from a snapshot: not one layer on the other.
-    base: snapshotOf(own.Config?.Labels)?.base ?? inspected.Image,
+    base: await baseOf(engine, inspected.Image),
     template: record.template,
     workdir: record.workdir,
     withRoot: plan.rootSince !== undefined,
@@ -79,6 +75,31 @@ export async function takeSnapshot(order: SnapshotOrder): Promise<SnapshotInfo> 
   } finally {
     await removeContainer(engine, carrier, record.id);
   }
+}
+
+/**
+ * The image that a snapshot goes over: of a sandbox that was made from a snapshot the one below, not one layer on the
+ * other. Anybody can write into the labels of an image that it is over another one; its layers do not lie.
+ */
+async function baseOf(engine: EngineClient, id: string): Promise<string> {
+  const own = await imageOf(engine, id);
+  const base = snapshotOf(own?.Config?.Labels)?.base;
+  if (base === undefined || !/^sha256:[0-9a-f]{64}$/.test(base)) return id;
+  const layers = (await imageOf(engine, base))?.RootFS.Layers ?? [];
+  const isBelow = layers.length > 0 && layers.every((layer, index) => own?.RootFS.Layers?.[index] === layer);
+  return isBelow ? base : id;
+}
+
+/** Undefined when it is not on the engine. */
+function imageOf(engine: EngineClient, id: string): Promise<ImageInspectInfo | undefined> {
+  return onEngine({ operation: "snapshot", subject: `image ${id}` }, async () => {
+    try {
+      return await engine.dockerode.getImage(id).inspect();
+    } catch (error) {
+      if (statusOf(error) === 404) return undefined;
+      throw error;
+    }
+  });
 }
 
 /** An archive of the pieces of an archive: whatever a guest has packed, the engine unpacks plain files of ours. */

@@ -14,12 +14,12 @@ const link = (name: string, linkname: string, type: "symlink" | "link" = "symlin
 });
 
 /** What comes through of an archive, and the lock. */
-async function copied(entries: readonly Entry[], bytes = 1_000_000) {
+async function copied(entries: readonly Entry[], most: { bytes: number; names?: number } = { bytes: 1_000_000 }) {
   const archive = new Blob([await packTar(entries)]).stream();
   const { readable, controller } = createTarPacker();
   const unpacked = unpackTar(readable);
   unpacked.catch(() => undefined);
-  const lock = await copyLayerFiles(archive, controller.add, { bytes });
+  const lock = await copyLayerFiles(archive, controller.add, most);
   controller.finalize();
   return { lock, entries: await unpacked };
 }
@@ -65,7 +65,9 @@ describe("what an installation has made", () => {
 
   it("of any size ends where the room for it would", async () => {
     const much = [folder("python"), file("python/a", "x".repeat(600)), file("python/b", "x".repeat(600))];
-    await expect(copied(much, 1000)).rejects.toMatchObject({ code: "NO_SPACE" });
+    await expect(copied(much, { bytes: 1000 })).rejects.toMatchObject({ code: "NO_SPACE" });
+    const named = [folder("python"), file(`python/${"x".repeat(600)}`), file(`python/${"y".repeat(600)}`)];
+    await expect(copied(named, { bytes: 1000, names: 1000 })).rejects.toMatchObject({ code: "NO_SPACE" });
   });
 
   it("tells what was installed by its own files, and believes no name that is none", async () => {
@@ -96,5 +98,7 @@ describe("what an installation has made", () => {
       "npm:@types/node@24.0.0",
       "npm:zod@4.1.12",
     ]);
+    const text = file("node/node_modules/.package-lock.json", JSON.stringify({ packages: "x".repeat(100) }));
+    expect((await copied([folder("node"), folder("node/node_modules"), text])).lock).toEqual([]);
   });
 });

@@ -27,8 +27,9 @@ describe("an address over ssh", () => {
   });
 
   it("cannot run a program of its own, here or there", () => {
-    for (const bad of ["ssh://me:secret@box", "ssh://box/$(reboot)", "ssh://box/a%27b", "ssh://", "ssh://box?x"]) {
-      expect(() => target(bad), bad).toThrow(/INVALID|must|password|path/);
+    const paths = ["ssh://me:secret@box", "ssh://box/$(reboot)", "ssh://box/a%27b", "ssh://", "ssh://box?x"];
+    for (const bad of [...paths, "ssh://$(reboot)", "ssh://`reboot`@box", "ssh://me%20;reboot@box"]) {
+      expect(() => target(bad), bad).toThrow(/INVALID|must|password|path|letters/);
     }
     const hostile = sshArguments({ host: "-oProxyCommand=reboot", user: "-oProxyCommand=reboot" });
     expect(hostile.slice(-5, -1)).toEqual(["-l", "-oProxyCommand=reboot", "--", "-oProxyCommand=reboot"]);

@@ -1,4 +1,5 @@
 import type { CheckName, Finding, SecurityReport } from "@sandkit/core/security";
+import { printable } from "../printable.js";
 import { paintFor } from "../terminal.js";
 
 const titles: Readonly<Record<CheckName, string>> = {
@@ -43,6 +44,6 @@ function linesOf({ outcome, severity, title, evidence, fix }: Finding, paint: Pa
   ];
   const shown =
     outcome === "held" && evidence.length > evidenceShown ? `${evidence.slice(0, evidenceShown)}…` : evidence;
-  const lines = [`  ${word}  ${severity.padEnd(8)}  ${title}`, `${margin}  ${paint("dim", shown)}`];
+  const lines = [`  ${word}  ${severity.padEnd(8)}  ${title}`, `${margin}  ${paint("dim", printable(shown))}`];
   return fix === undefined ? lines : [...lines, `${margin}  ${paint("green", "fix")}  ${fix}`];
 }

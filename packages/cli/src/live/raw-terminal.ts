@@ -1,8 +1,13 @@
 import { spawnSync } from "node:child_process";
 import type { PtySize } from "@sandkit/core";
 
-/** Ends what a program may have switched on: another screen, mouse reports, pasting in brackets; shows the cursor. */
-const calm = "\u001b[?1049l\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1006l\u001b[?2004l\u001b[?25h\u001b[0m";
+/** Leaves another screen, which a program that was cut off may have drawn on. */
+const leaveScreen = "\u001b[?1049l";
+/**
+ * Ends what a program may have switched on: reports of the mouse and of focus, which would be typed into whatever comes
+ * next, and pasting in brackets; shows the cursor.
+ */
+const calm = "\u001b[?1000l\u001b[?1002l\u001b[?1003l\u001b[?1004l\u001b[?1006l\u001b[?2004l\u001b[?25h\u001b[0m";
 
 /** What a terminal tells. */
 interface Listeners {
@@ -70,11 +75,11 @@ export class RawTerminal {
     this.#close();
   }
 
-  /** Gives the terminal back as it was. Idempotent. @param calmed Whether a program may have left it in disorder. */
-  restore(calmed: boolean): void {
+  /** Gives the terminal back as it was. Idempotent. @param cutOff Whether a program may not have cleared up. */
+  restore(cutOff: boolean): void {
     const started = this.#undo.length > 0;
     for (const undo of this.#undo.splice(0)) undo();
     this.#close();
-    if (calmed && started) this.#output.write(calm);
+    if (started) this.#output.write(cutOff ? leaveScreen + calm : calm);
   }
 }

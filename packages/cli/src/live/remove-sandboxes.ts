@@ -4,6 +4,7 @@ import { chooseProvider } from "../choose-provider.js";
 import type { Invocation } from "../command.js";
 import { CommandError } from "../command-error.js";
 import { parsePairs } from "../pairs.js";
+import { printable } from "../printable.js";
 import { reportError } from "../report-error.js";
 import { sandboxTable } from "../sandbox-table.js";
 import { UsageError } from "../usage-error.js";
@@ -74,7 +75,7 @@ async function removeEach(
     } catch (error) {
       // Not detached: it ends with a program that lives.
       if (values.all && error instanceof SandboxError && error.code === "UNSUPPORTED")
-        process.stderr.write(`left alone  ${error.message}\n`);
+        process.stderr.write(`left alone  ${printable(error.message)}\n`);
       else failures.push(error);
     }
   }

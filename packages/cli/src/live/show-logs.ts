@@ -39,8 +39,11 @@ async function list(sandbox: Sandbox): Promise<Started[]> {
   const { stdout } = (await sandbox.exec(["sh", "-c", guestScript("programs.sh")])).orThrow();
   return stdout.text.split("\n").flatMap((line) => {
     const [program, state, seconds, bytes, command] = line.split("\t");
-    if (program === undefined || state === undefined || command === undefined) return [];
-    return [{ program, state, startedAt: new Date(Number(seconds) * 1000), bytes: Number(bytes), command }];
+    const startedAt = new Date(Number(seconds) * 1000);
+    // The programs that tell it are the sandbox's.
+    if (program === undefined || state === undefined || command === undefined || Number.isNaN(startedAt.getTime()))
+      return [];
+    return [{ program, state, startedAt, bytes: Number(bytes), command }];
   });
 }
 

@@ -21,7 +21,8 @@ export class LaneDuplex extends Duplex {
   }
 
   private constructor(incoming: IncomingLane, outgoing: OutgoingLane, onOver: () => void) {
-    super({ allowHalfOpen: true });
+    // One piece at a time: what is not read waits in the lane, which is bounded by more than its bytes.
+    super({ allowHalfOpen: true, readableHighWaterMark: 1 });
     this.#incoming = incoming;
     this.#outgoing = outgoing;
     this.#reader = incoming.stream.getReader();

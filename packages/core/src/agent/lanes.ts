@@ -6,6 +6,9 @@ import { windowBytes } from "./protocol.js";
 const grantBytes = windowBytes / 2;
 /** Pieces that one data frame carries. */
 const pieceBytes = 64 * 1024;
+/** So many pieces of less than so many bytes in a row are joined: each costs its memory, whatever is in it. */
+const mostSmall = 256;
+const smallBytes = 256;
 
 /** How a lane speaks to the other end. */
 export interface LaneWire {
@@ -23,6 +26,8 @@ export class IncomingLane {
   readonly #done = deferred<void>();
   readonly #wire: LaneWire;
   readonly #waiting: Uint8Array[] = [];
+  /** Of those that wait, how many of the last ones are small. */
+  #small = 0;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #wanted: Deferred<void> | undefined;
   #window = windowBytes;
@@ -59,16 +64,27 @@ export class IncomingLane {
     );
   }
 
-  /** @throws ProtocolError when the agent sends more than it was granted, or after the end */
+  /** @throws ProtocolError when the agent sends nothing, more than it was granted, or after the end */
   add(bytes: Uint8Array): void {
     if (this.#ended) throw new ProtocolError("data came on a lane that has ended");
+    if (bytes.length === 0) throw new ProtocolError("data came without bytes");
     if (bytes.length > this.#window) throw new ProtocolError("the agent sent more than it was granted");
     this.#received += bytes.length;
     // Data that was under way when the lane was cancelled.
     if (this.#closed) return;
     this.#window -= bytes.length;
     this.#waiting.push(bytes);
+    this.#small = bytes.length < smallBytes ? this.#small + 1 : 0;
     this.#serve();
+    if (this.#small >= mostSmall) this.#join();
+  }
+
+  /** Makes one piece of the small ones at the end. */
+  #join(): void {
+    const small = this.#waiting.splice(-this.#small);
+    this.#small = 0;
+    // Not a part of Buffer's pool, which it would keep.
+    if (small.length > 0) this.#waiting.push(new Uint8Array(Buffer.concat(small)));
   }
 
   /** @param total What the agent says to have sent; another number means that bytes are missing. */

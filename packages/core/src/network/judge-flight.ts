@@ -30,7 +30,8 @@ function objectionToName(serverName: string | undefined, host: string, port: num
     return "its TLS names no server: a client that sends the name (SNI) is needed";
   }
   if (serverName.toLowerCase() === host) return undefined;
-  const asked = JSON.stringify(serverName.slice(0, 253));
+  // It is shown at terminals, which some bytes above ASCII steer too.
+  const asked = JSON.stringify(serverName.slice(0, 253).replace(/[^\x21-\x7e]/g, "?"));
   if (isAddress) return `its TLS asks for ${asked} and the tunnel is to an address: open it to the name`;
   const ech = "if that is the outer name of an encrypted ClientHello (ECH), switch that off";
   return `its TLS asks for ${asked}, which is another name than that of the tunnel: ${ech}`;

@@ -3,9 +3,12 @@ import type { Socket } from "node:net";
 const longestHead = 64 * 1024;
 /** How long a beginning that may become a request may stay one that is none. */
 const undecidedMs = 500;
-/** A request line of HTTP/1, or what may become one. */
-const requestLine = /^[A-Z]{3,20} \S+ HTTP\/1\.\d\r?\n/;
-const beginning = /^[A-Z]{0,20}( \S*( [HTP/.\d]*\r?)?)?$/;
+/**
+ * A request line of HTTP/1, or what may become one. A page in a browser chooses its method, and its length: whatever HTTP
+ * takes for a request is one.
+ */
+const requestLine = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.\d\r?\n/;
+const beginning = /^[\w!#$%&'*+.^`|~-]*( \S*( [HTP/.\d]*\r?)?)?$/;
 
 /** How a client begins: with the head of an HTTP request, or with anything else, of which nothing is known. */
 export interface FirstBytes {
@@ -45,5 +48,6 @@ function kindOf(bytes: Buffer): FirstBytes["kind"] | undefined {
     const isWhole = /\r?\n\r?\n/.test(text) || bytes.length >= longestHead;
     return isWhole ? "http" : undefined;
   }
-  return beginning.test(text) && bytes.length < longestHead ? undefined : "other";
+  if (!beginning.test(text)) return "other";
+  return bytes.length >= longestHead ? "http" : undefined;
 }

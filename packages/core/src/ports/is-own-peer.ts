@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 
+const loopback = "127.0.0.1";
 const established = "01";
 
 /**
@@ -8,8 +9,10 @@ const established = "01";
  * Only Linux tells; elsewhere it is never sure.
  */
 export async function isOwnPeer(socket: Socket): Promise<boolean> {
-  const { remotePort, localPort } = socket;
-  if (process.platform !== "linux" || remotePort === undefined || localPort === undefined) return false;
+  const { remoteAddress, remotePort, localPort } = socket;
+  // Whoever binds another address of the loopback can have the port of somebody else's connection.
+  if (process.platform !== "linux" || remoteAddress !== loopback) return false;
+  if (remotePort === undefined || localPort === undefined) return false;
   let table: string;
   try {
     table = await readFile("/proc/net/tcp", "latin1");

@@ -7,6 +7,8 @@ import { PortDoor } from "./port-door.js";
 /** How long a server may take to end what was only a look. */
 const leaveMs = 5_000;
 const [firstLookMs, longestLookMs] = [20, 500];
+/** Each is a listener of this machine, and may have many connections. */
+const mostDoors = 64;
 
 /** The ports of one box that were asked for, each with one door. */
 export class PortDoors {
@@ -23,13 +25,20 @@ export class PortDoors {
   /**
    * The way to a port from this machine; the same for each call.
    * @param waitMs How long something may take to listen there; 0: it is not looked whether something does.
-   * @throws SandboxError `UNAVAILABLE` when nothing does in time; `INVALID` for what is no port
+   * @throws SandboxError `UNAVAILABLE` when nothing does in time; `INVALID` for what is no port; `QUOTA` for one too many
    */
   async open(port: number, waitMs = 0): Promise<PortInfo> {
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
       throw this.#error("INVALID", `port ${port}: must be from 1 to 65535`);
     }
     if (waitMs > 0) await this.#wait(port, waitMs);
+    if (this.#doors.size >= mostDoors && !this.#doors.has(port)) {
+      const { id } = this.#ref;
+      throw this.#error(
+        "QUOTA",
+        `port ${port} of sandbox ${id}: ${mostDoors} other ports of it are open: use one of them`,
+      );
+    }
     const door = this.#doors.get(port) ?? PortDoor.open(() => this.#connect(port));
     this.#doors.set(port, door);
     return (await door).info;
@@ -63,7 +72,7 @@ export class PortDoors {
     }
   }
 
-  #error(code: "INVALID" | "UNAVAILABLE", message: string): SandboxError {
+  #error(code: "INVALID" | "UNAVAILABLE" | "QUOTA", message: string): SandboxError {
     const { provider, id: sandboxId } = this.#ref;
     return new SandboxError(code, message, { provider, operation: "port", sandboxId });
   }

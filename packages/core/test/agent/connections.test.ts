@@ -219,6 +219,10 @@ print(done)
 
       expect((await fetch(url)).status).toBe(403);
       expect((await fetch(url, { headers: { "x-sandkit-token": "0".repeat(40) } })).status).toBe(403);
+      // What a page can make its browser say, whose name it has led to this machine.
+      for (const line of ["x / HTTP/1.1", "M-SEARCH / HTTP/1.1", `GET /${"a".repeat(70_000)} HTTP/1.1`]) {
+        expect(await said(new URL(url), `${line}\r\nHost: page.test\r\n\r\n`)).toMatch(/^HTTP\/1\.1 403 /);
+      }
       const upload = randomBytes(3_000_000);
       const hash = createHash("sha256").update(upload).digest("hex");
       const posted = await fetch(`${url}/path?query`, { method: "POST", body: upload, headers });
@@ -229,8 +233,16 @@ print(done)
       const peer = connectTo({ port: Number(new URL(raw).port), host: "127.0.0.1", allowHalfOpen: true });
       // The server speaks first, and what follows is no HTTP.
       expect((await once(peer, "data"))[0].toString()).toBe("220 ready\n");
+      // Another user can have the port of an own connection, at another address of the loopback.
+      const stranger = { localAddress: "127.0.0.2", localPort: peer.localPort };
+      if (process.platform === "linux")
+        expect(await said(new URL(raw), "hello\n", stranger)).toMatch(/^HTTP\/1\.1 403 /);
       peer.end(Buffer.concat([Buffer.from("GET me "), upload]));
       expect(await text(peer)).toBe(createHash("sha256").update("GET me ").update(upload).digest("hex"));
+
+      for (let more = 3; more <= 64; more++) await session.port(more);
+      await rejection(session.port(65), "QUOTA");
+      expect(await session.port(web)).toMatchObject({ url });
 
       await server.kill("SIGKILL");
       await session.destroy();
@@ -307,6 +319,13 @@ class Six(http.server.ThreadingHTTPServer):
     address_family = 10
 Six(("::1", ${web}), Web).serve_forever()
 `;
+
+/** What comes back for these words, to the end. */
+async function said({ port }: URL, words: string, from: object = {}): Promise<string> {
+  const peer = connectTo({ port: Number(port), host: "127.0.0.1", ...from });
+  peer.write(words);
+  return text(peer);
+}
 
 /** What a browser does with the token before \`.localhost\`. */
 async function browse(url: string, token: string): Promise<string> {

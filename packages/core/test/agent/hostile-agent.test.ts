@@ -2,6 +2,7 @@ import { randomBytes, randomInt } from "node:crypto";
 import { type Duplex, PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { encodeFrame, FrameDecoder, ProtocolError } from "../../src/agent/frames.js";
+import { IncomingLane } from "../../src/agent/lanes.js";
 import {
   agentPreamble,
   type Framing,
@@ -153,6 +154,7 @@ const lies: Readonly<Record<string, (agent: Impostor) => void>> = {
   "more output than it was granted": (agent) => {
     for (let sent = 0; sent <= windowBytes; sent += 65_536) agent.say(frameType.data, 2, lane.out, randomBytes(65_536));
   },
+  "data without bytes": (agent) => agent.say(frameType.data, 2, lane.out, nothing),
   "a connection that nobody asked for": (agent) => agent.say(frameType.open, firstAgentStream, 0, nothing),
   "its own end": (agent) => agent.toHost.end(),
 };
@@ -189,6 +191,17 @@ describe("an agent that is not to be believed", () => {
       expect((await session.info()).state).toBe("gone");
     });
   }
+
+  it("cannot have a piece of memory kept for each byte of a window", async () => {
+    const incoming = new IncomingLane({ data: async () => undefined, end() {}, credit() {}, cancel() {} });
+    const sent = randomBytes(windowBytes);
+    for (let at = 0; at < sent.length; at++) incoming.add(sent.subarray(at, at + 1));
+    incoming.end(sent.length);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of incoming.stream) pieces.push(piece);
+    expect(pieces.length).toBeLessThan(2_000);
+    expect(Buffer.concat(pieces).equals(sent)).toBe(true);
+  });
 
   it.each(Object.entries(badConnections))("is given up for %s", async (_, lie) => {
     const agent = new Impostor();

@@ -2,6 +2,7 @@ import { appendFile } from "node:fs/promises";
 import { type Contact, SandboxError } from "@sandkit/core";
 import { report } from "../report.js";
 import type { AuditSettings } from "./audit-settings.js";
+import type { OmittedContacts } from "./contact-budget.js";
 
 /** One line. What ran is in it as a hash alone. */
 export interface AuditEntry {
@@ -35,6 +36,17 @@ export interface AuditedContact extends Omit<Contact, "at"> {
   readonly sandbox: string;
 }
 
+/** Contacts of a sandbox that were too many for a line each. */
+export interface AuditedContacts extends Omit<OmittedContacts, "at"> {
+  readonly event: "contacts";
+  /** When the first of them began; `time` is about the end of the last. */
+  readonly began: string;
+  readonly principal: string;
+  readonly sandbox: string;
+}
+
+type AnyEntry = AuditEntry | AuditedContact | AuditedContacts;
+
 /** Writes who did what where, one line of JSON each. */
 export class AuditLog {
   readonly #settings: AuditSettings;
@@ -59,7 +71,7 @@ export class AuditLog {
   }
 
   /** Never throws: what cannot be written is told to whoever runs the server, once until it works again. */
-  add(entry: AuditEntry | AuditedContact): void {
+  add(entry: AnyEntry): void {
     // Waited for by the next entry and by `close`; never rejects.
     void this.#write(entry);
   }
@@ -69,7 +81,7 @@ export class AuditLog {
   }
 
   /** In order; gives what went wrong. */
-  #write(entry: AuditEntry | AuditedContact): Promise<unknown> {
+  #write(entry: AnyEntry): Promise<unknown> {
     const line = `${JSON.stringify({ time: new Date().toISOString(), ...entry })}\n`;
     const written = this.#writing.then(() => this.#put(line));
     this.#writing = written;

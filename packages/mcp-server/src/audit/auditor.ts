@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { Contact } from "@sandkit/core";
 import type { Decision } from "../approval/approvals.js";
 import type { Principal } from "../principal.js";
 import type { LiveRun } from "../runs/live-run.js";
-import type { AuditEntry, AuditLog } from "./audit-log.js";
+import type { ContactWatcher } from "../watch-contacts.js";
+import type { AuditEntry, AuditedContact, AuditedContacts, AuditLog } from "./audit-log.js";
 
 /** What is known of a call before it runs. */
 export interface AuditedCall {
@@ -85,9 +85,14 @@ export class Auditor {
     this.#log.add({ event: "call", principal: id, tool: "unknown", outcome: "INVALID", bytesIn });
   }
 
-  /** Records a contact of a sandbox with a host. */
-  contact(principal: Principal, sandbox: string, { at, ...contact }: Contact): void {
-    this.#log.add({ event: "contact", principal: principal.id, sandbox, began: at.toISOString(), ...contact });
+  /** Records what sandboxes of somebody contact. */
+  contactsOf({ id: principal }: Principal): ContactWatcher {
+    const add = (entry: AuditedContact | AuditedContacts) => this.#log.add(entry);
+    return (sandbox) => ({
+      contact: ({ at, ...contact }) =>
+        add({ event: "contact", principal, sandbox, began: at.toISOString(), ...contact }),
+      omitted: ({ at, ...sum }) => add({ event: "contacts", principal, sandbox, began: at.toISOString(), ...sum }),
+    });
   }
 
   async close(): Promise<void> {

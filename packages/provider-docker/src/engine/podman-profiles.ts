@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { ownerLabel } from "@sandkit/core";
 import type Dockerode from "dockerode";
-import { packTar } from "modern-tar";
+import { packTar, unpackTar } from "modern-tar";
 import { statusOf } from "../errors.js";
 import { createdKey, ownerKey } from "../labels.js";
 
@@ -45,7 +46,7 @@ export class PodmanProfiles {
     const container = await this.#lock(name, image);
     try {
       // What others may be reading at this moment is not written once more.
-      if ((await sizeOf(container)) !== Buffer.byteLength(profile)) await write(container, profile);
+      if (!(await has(container, profile))) await write(container, profile);
     } finally {
       await container.remove({ force: true });
     }
@@ -76,6 +77,14 @@ export class PodmanProfiles {
       }
     }
   }
+}
+
+/** Whether exactly this profile is there: what is there first may be of an image. */
+async function has(container: Dockerode.Container, profile: string): Promise<boolean> {
+  if ((await sizeOf(container)) !== Buffer.byteLength(profile)) return false;
+  const archive = await container.getArchive({ path: `${folder}/${fileName}` });
+  const [entry] = await unpackTar(await buffer(archive));
+  return entry?.data !== undefined && Buffer.from(entry.data).equals(Buffer.from(profile));
 }
 
 /** Size of the profile that is there; undefined: none. */

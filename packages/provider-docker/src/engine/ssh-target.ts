@@ -20,11 +20,16 @@ export function parseSshTarget(source: string, text: string): SshTarget {
   const { hostname, username, password, port, pathname, search, hash } = new URL(text);
   if (password) throw bad("ssh takes no password from here: leave it out and let ssh use a key");
   if (hostname === "" || search || hash) throw bad("must be like ssh://user@host");
+  const host = hostname.replace(/^\[(.*)\]$/, "$1");
+  const user = username ? decodeURIComponent(username) : undefined;
+  // A ProxyCommand of ssh's own config is given both, by a shell.
+  if (!/^[\w.:-]+$/.test(host)) throw bad("a host has letters, digits and .:-_ alone");
+  if (user !== undefined && !/^[\w.@+\\-]+$/.test(user)) throw bad("a user has letters, digits and .@+\\-_ alone");
   // The path goes through the shell of the other machine.
   if (!/^[\w./-]*$/.test(pathname)) throw bad("the path of a socket may have letters, digits and ./-_ alone");
   return {
-    host: hostname.replace(/^\[(.*)\]$/, "$1"),
-    user: username ? decodeURIComponent(username) : undefined,
+    host,
+    user,
     port: port ? Number(port) : undefined,
     socket: pathname.length > 1 ? pathname : undefined,
   };

@@ -44,6 +44,8 @@ export async function buildSet(engine: EngineClient, parts: SetParts): Promise<r
     const output = (await engine.dockerode.buildImage(body, {
       t: set.reference,
       forcerm: true,
+      // Nothing of it is to run; what did could reach nothing.
+      networkmode: "none",
       abortSignal: signal,
     })) as Readable;
     const stop = () => output.destroy();

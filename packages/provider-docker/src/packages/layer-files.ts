@@ -7,6 +7,8 @@ import { LockReader } from "./lock-reader.js";
 export type AddEntry = (header: TarHeader) => WritableStream<Uint8Array>;
 
 const mostEntries = 1_000_000;
+/** Of all names together: they are kept until the end. In characters. */
+const mostNames = 128 * 1024 * 1024;
 /** Where packages are in the archive; what else it has in its first level would take the place of what we add. */
 const folders: readonly string[] = ["python", "node"];
 
@@ -20,17 +22,20 @@ const folders: readonly string[] = ["python", "node"];
 export async function copyLayerFiles(
   archive: ReadableStream<Uint8Array>,
   add: AddEntry,
-  most: { readonly bytes: number },
+  most: { readonly bytes: number; readonly names?: number },
 ): Promise<readonly string[]> {
   const seen = new Map<string, TarHeader["type"]>([["", "directory"]]);
   const lock = new LockReader();
   let bytes = 0;
+  let names = 0;
   for await (const entry of archive.pipeThrough(createTarDecoder({ strict: true })) as AsyncIterable<ParsedTarEntry>) {
     const { type = "file", size } = entry.header;
     const name = checkedName(entry.header, seen);
     seen.set(name, type);
     bytes += size;
-    if (bytes > most.bytes || seen.size > mostEntries) throw tooMuch(bytes, seen.size);
+    names += name.length;
+    if (bytes > most.bytes || seen.size > mostEntries || names > (most.names ?? mostNames))
+      throw tooMuch(bytes, seen.size);
     const header = ownHeader(entry.header, name, seen);
     const body = type === "file" ? lock.watch(name, entry.body) : entry.body;
     await body.pipeTo(add(header));

@@ -41,7 +41,9 @@ async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
 /** Those that can be asked for by name: what lies below another package is its own matter. */
 function nodeEntries(text: string): string[] {
   const packages: unknown = (JSON.parse(text) as { readonly packages?: unknown } | null)?.packages;
-  return Object.entries(packages ?? {}).flatMap(([place, facts]) => {
+  // Of a text or a list of megabytes, each character and each place would be an entry.
+  if (typeof packages !== "object" || packages === null || Array.isArray(packages)) return [];
+  return Object.entries(packages).flatMap(([place, facts]) => {
     const name = place.match(/^node_modules\/([^/]+(?:\/[^/]+)?)$/)?.[1] ?? "";
     const version: unknown = (facts as { readonly version?: unknown } | null)?.version;
     const fits = nodeName.test(name) && typeof version === "string" && nodeVersion.test(version);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ownerState } from "@sandkit/core";
 import type { CompiledAgents } from "../compiled-agents.js";
 import type { EngineClient } from "../engine/client.js";
-import { engineError, statusOf } from "../errors.js";
+import { engineError, refusal, statusOf } from "../errors.js";
 import type { Asker, ImageFacts } from "../image-store.js";
 import { ownerKey } from "../labels.js";
 import type { DockerOptions } from "../options.js";
@@ -38,6 +38,7 @@ export class PackageSets {
     { packages, indexes, runtime }: Pick<SandboxPlan, "packages" | "indexes" | "runtime">,
     asker: Asker,
   ): Promise<ImageFacts> {
+    refuseTriggers(base);
     const set = packageSet(base, packages, indexes);
     const found = await findSet(engine, set, base);
     if (found) {
@@ -65,6 +66,13 @@ export class PackageSets {
       }
     }
   }
+}
+
+/** They would run at the engine's builder, as root and without what locks a sandbox in. */
+function refuseTriggers({ reference, triggers }: ImageFacts): void {
+  if (triggers.length === 0) return;
+  const next = 'leave "packages" out, or give an image without triggers';
+  throw refusal("INVALID", `packages cannot be added to image ${reference}, which has ONBUILD triggers: ${next}`);
 }
 
 interface FoundSet {

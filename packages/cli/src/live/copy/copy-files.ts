@@ -1,5 +1,6 @@
 import type { Sandbox } from "@sandkit/core";
 import type { Invocation } from "../../command.js";
+import { printable } from "../../printable.js";
 import { withProgress } from "../../progress.js";
 import { Interrupts } from "../../run/interrupts.js";
 import { connect } from "../find-sandbox.js";
@@ -55,7 +56,7 @@ export async function copyFiles({ values, positionals }: Invocation): Promise<nu
   }
   // With stdout as the target it is the file's.
   if (values.json && to.kind !== "stream") process.stdout.write(`${JSON.stringify({ entries, bytes, leftOut })}\n`);
-  else for (const what of leftOut) process.stderr.write(`left out  ${what}\n`);
+  else for (const what of leftOut) process.stderr.write(`left out  ${printable(what)}\n`);
   return leftOut.length > 0 ? 1 : 0;
 }
 

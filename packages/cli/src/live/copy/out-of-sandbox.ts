@@ -1,6 +1,6 @@
 import { createWriteStream } from "node:fs";
 import { chmod, lstat, mkdir, rename, rm, stat, symlink } from "node:fs/promises";
-import { basename, dirname, join, posix, resolve } from "node:path";
+import { basename, dirname, join, posix, resolve, sep } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { FileInfo } from "@sandkit/core";
@@ -23,7 +23,9 @@ export async function copyOut(
   }
   const contents = /(?:^|\/)\.$/.test(from);
   const isFolder = await isFolderHere(to.path);
-  const target = placeFor({ isFolder, path: resolve(to.path), name: contents ? "." : posix.basename(info.path) }, join);
+  const name = contents ? "." : posix.basename(info.path);
+  refuseForeign(name);
+  const target = placeFor({ isFolder, path: resolve(to.path), name }, join);
   if (info.type === "directory") await copyFolder(copying, info.path, target);
   else if (info.type === "file") await copyFile(copying, info, target);
   else throw new UsageError(`"${from}" is neither a file nor a folder`, [{ text: "name one" }]);
@@ -74,7 +76,14 @@ function placeBelow(source: string, target: string, path: string): string {
   const names = relative.split("/");
   if (relative === "" || posix.isAbsolute(relative) || names.includes("..") || relative.includes("\0"))
     throw new Error(`the sandbox names ${JSON.stringify(path)} as part of ${JSON.stringify(source)}`);
+  refuseForeign(relative);
   return join(target, ...names);
+}
+
+/** What is part of a name in a sandbox leads elsewhere on Windows, where no name can have it. */
+function refuseForeign(path: string): void {
+  if (sep === "\\" && /[\\:]/.test(path))
+    throw new UsageError(`"${path}" cannot be the name of a file here`, [{ text: "rename it in the sandbox" }]);
 }
 
 /** Nothing is written through a link that was here before. */
@@ -122,13 +131,18 @@ async function makeLink(
 ): Promise<void> {
   const leadsTo = link.symlinkTarget ?? "";
   const end = posix.resolve(posix.dirname(link.path), leadsTo);
+  const steps = leadsTo.split("/").filter((step) => step !== "" && step !== ".");
+  const firstName = steps.findIndex((step) => step !== "..");
   // After a name, which may be a link itself, ".." need not lead back.
-  const climbs = /[^./][^/]*\/(?:.*\/)?\.\.(?:\/|$)/.test(leadsTo);
+  const climbs = firstName >= 0 && steps.lastIndexOf("..") > firstName;
   if (posix.isAbsolute(leadsTo) || climbs || (end !== source && !end.startsWith(`${source}/`))) {
     onLeftOut(`${link.path}: a link that leads outside, to ${leadsTo}`);
     return;
   }
+  refuseForeign(leadsTo);
   const path = placeBelow(source, target, link.path);
+  // By now there are links that came from the sandbox.
+  await refuseLinks(target, dirname(path));
   await rm(path, { force: true });
   await symlink(leadsTo, path);
   onEntry();

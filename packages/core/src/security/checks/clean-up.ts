@@ -61,13 +61,15 @@ async function sizeOf(sandbox: Inside["sandbox"], path: string): Promise<number>
 }
 
 async function destroyed(context: CheckContext): Promise<Attack> {
+  const id = "clean-up.destroy";
   const { sandbox, language } = await context.sandbox();
   const mark = newMark();
   const inside = { sandbox, language };
-  await startHeld(inside, mark);
+  const began = await startHeld(inside, mark);
   await sandbox.files.write(mark, mark);
   const { ref, workdir } = sandbox;
   await sandbox.destroy();
+  if (!began) return { id, outcome: "untried", saw: "the program that was to be left there did not start" };
   const left = await leftovers(mark, async () => refersTo(context, ref));
   const onDisk = await filesWith(mark, [tmpdir(), workdir]);
   const found = [...left, ...onDisk.map((path) => `file ${path}`)];
@@ -75,14 +77,16 @@ async function destroyed(context: CheckContext): Promise<Attack> {
     found.length > 0
       ? found.join(", ")
       : "no sandbox in the list, none to attach to, no process and no file of it here";
-  return { id: "clean-up.destroy", outcome: found.length > 0 ? "got" : "held", saw };
+  return { id, outcome: found.length > 0 ? "got" : "held", saw };
 }
 
-async function startHeld({ sandbox, language }: Pick<Inside, "sandbox" | "language">, mark: string): Promise<void> {
+/** False when it ends before it has begun. */
+async function startHeld({ sandbox, language }: Pick<Inside, "sandbox" | "language">, mark: string): Promise<boolean> {
   const held = await sandbox.spawn(holdCommand(language, "deaf", mark, `${sandbox.workdir}/beats`));
   // Ends with the sandbox, which is its purpose.
   held.wait().catch(() => undefined);
-  for await (const _ of held.stdout) return;
+  for await (const _ of held.stdout) return true;
+  return false;
 }
 
 /** Whether the provider still knows it. */
