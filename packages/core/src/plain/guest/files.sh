@@ -93,8 +93,13 @@ read_file() { # path offset length
   elif [ -z "$3" ]; then
     exec tail -c "+$(($2 + 1))" <"$1"
   else
-    # A pipeline tells of its last program alone: that the first has failed shows by the file that it leaves unread.
-    { tail -c "+$(($2 + 1))" <"$1" 2>/dev/null || [ $? -eq 141 ] || kill -s TERM $$; } | head -c "$3"
+    # A pipeline tells of its last program alone. That head takes no more is no failure of tail, whatever it says.
+    {
+      said=$(LC_ALL=C tail -c "+$(($2 + 1))" <"$1" 2>&1 >&3) || case $said in
+        '' | *[Ww]rite* | *"roken pipe"*) ;;
+        *) kill -s TERM $$ ;;
+      esac
+    } 3>&1 | head -c "$3"
   fi
 }
 
