@@ -17,13 +17,16 @@ class SpreadSuites extends BaseSequencer {
 
 /**
  * Left out where `npm test` has an engine, unless `SANDKIT_TEST_ALL=1` asks for it: the whole suite once more over plain
- * processes, where the same agent and the same clouds run it over containers; and the suite against seeded defects,
- * which tells of the suite and not of a provider.
+ * processes, where the same agent and the same clouds run it over containers; that over Daytona's containers, where the
+ * same link is shown over E2B's; compilers in containers; and the suite against seeded defects, which tells of the suite
+ * and not of a provider.
  */
 const onlyWithAll = [
   "packages/core/test/remote/conformance.test.ts",
   "packages/provider-local/test/{agent-node,agent-python,conformance,mutants}.test.ts",
   "packages/provider-{e2b,daytona}/test/conformance.test.ts",
+  "packages/provider-daytona/test/docker-conformance.test.ts",
+  "packages/cli/test/languages.test.ts",
   "packages/provider-wasm/test/mutants.test.ts",
 ];
 const leavesOut = process.env.SANDKIT_TEST_ENGINE === "1" && process.env.SANDKIT_TEST_ALL !== "1";

@@ -23,6 +23,7 @@ function vendor({ emulator }: Emulated): Daytona {
 
 const start = badDays<Emulated>({
   name: "daytona",
+  isBrief: process.env.SANDKIT_TEST_ALL !== "1",
   keyVariable: "DAYTONA_API_KEY",
   start: ({ creationMs: stateDelayMs, ...options }) =>
     emulated({ ...options, ...(stateDelayMs !== undefined && { quirks: { stateDelayMs } }) }),

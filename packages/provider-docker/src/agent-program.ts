@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { agentCommand, attachedAgent, bridgeCommand } from "@sandkit/core";
+import { agentCommand, attachedAgent, bridgeCommand, type SandboxError } from "@sandkit/core";
 import { isolationOf } from "./capabilities.js";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, refusal } from "./errors.js";
@@ -39,8 +39,7 @@ export async function firstCommand(
   if (image.first === "shell") {
     const option = plan.egress ? "network" : plan.hasPorts ? "ports" : undefined;
     if (option === undefined) return { command: plainCommand };
-    const message = `option "${option}" needs python3 or node in the image: ${image.reference} has neither`;
-    throw refusal("UNSUPPORTED", message);
+    throw withoutInterpreter(option, image);
   }
   if (image.first === "node") {
     if (plan.unsafeRoot) {
@@ -51,6 +50,11 @@ export async function firstCommand(
     return { command: await agentCommand("node", ["--uid", uid, "--gid", gid]) };
   }
   return detached ? { command: await agentCommand("python", ["detached"]) } : attachedAgent(code);
+}
+
+/** The error for what an image cannot be asked for that has nothing to run an agent. */
+export function withoutInterpreter(option: string, { reference }: ImageFacts): SandboxError {
+  return refusal("UNSUPPORTED", `option "${option}" needs python3 or node in the image: ${reference} has neither`);
 }
 
 /** A client's way to the agent of a detached sandbox: a program beside it, as root, whom the agent believes. */

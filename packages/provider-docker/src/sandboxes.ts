@@ -14,7 +14,7 @@ import {
   SessionRegistry,
   Slots,
 } from "@sandkit/core";
-import { bridgeStreams, firstCommand } from "./agent-program.js";
+import { bridgeStreams, firstCommand, withoutInterpreter } from "./agent-program.js";
 import { archivePlanOf } from "./archive-plan.js";
 import { dockerCapabilities } from "./capabilities.js";
 import { CompiledAgents } from "./compiled-agents.js";
@@ -191,7 +191,9 @@ export class Sandboxes {
   async #imageOf(engine: EngineClient, plan: SandboxPlan, asker: Asker): Promise<ImageFacts> {
     const image = await this.#images.prepare(engine, plan.template, asker);
     const { python, node } = plan.packages;
-    return python.length + node.length === 0 ? image : this.#sets.prepare(engine, image, plan, asker);
+    if (python.length + node.length === 0) return image;
+    if (image.first === "shell") throw withoutInterpreter("packages", image);
+    return this.#sets.prepare(engine, image, plan, asker);
   }
 
   async #start(start: Start, create: Create, id: string, words: Words): Promise<ProviderSession> {

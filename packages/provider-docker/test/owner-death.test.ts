@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { attachSandbox } from "@sandkit/core";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { docker } from "../src/index.js";
 import { containersWith, describeOnEngine, engine, testImages } from "./engine.js";
 
@@ -22,6 +22,7 @@ function startOwner(mode?: "detached" | "pool"): Owner {
   const child = spawn(process.execPath, [program, testImages.python, mark, ...(mode ? [mode] : [])], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  onTestFinished(() => void child.kill("SIGKILL"));
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
   const line = async (start: string) => {

@@ -17,17 +17,8 @@ import { runInContainer } from "./run-in-container.js";
 /** Where Podman's API is not Docker's; the rest is the same agent in the same box. */
 const where = [
   ...["create", "info", "destroy", "attach", "list", "ttl", "detached", "check"].map((group) => `lifecycle.${group}`),
-  ...[
-    "exec",
-    "stdin",
-    "capabilities",
-    "network.none",
-    "network.allowlist",
-    "network.ports",
-    "resources",
-    "kill.process",
-    "kill.abort.daemon",
-  ],
+  ...["exec.argv", "exec.exit-code", "stdin.bytes", "network.none", "network.allowlist", "network.ports", "resources"],
+  ...["kill.process", "kill.abort.daemon"],
   ...["kill.timeout.double-fork", "files.atomic", "files.permissions", "output.limit.kill", "concurrency.exec.50"],
 ];
 

@@ -49,13 +49,13 @@ export async function readFile(
   exec.closed.then(async () => {
     signal?.removeEventListener("abort", stop);
     // A box that was lost closes the streams as well: what came then is not the whole file.
-    const { complete, code, failure } = await exec.ending();
+    const { complete, failure } = await exec.ending();
     verdict.reject(failure ?? place.lost());
     if (over) return;
     over = true;
+    const [, late] = /^fail (\w+)$/m.exec(said) ?? [];
     if (!complete) pipe.fail(failure ?? place.lost());
-    // What reads the file has stopped before its end.
-    else if (code !== null && code !== 0) pipe.fail(fileError("EIO", "files.read", path, place));
+    else if (late !== undefined) pipe.fail(fileError(late, "files.read", path, place));
     else pipe.end();
   });
   // Who left while it was started is not told again.

@@ -81,6 +81,7 @@ modified_at() {
 }
 
 # Says "ok" on stdout, before the content: what comes on stderr may come after it, and wait for whoever reads that.
+# What cannot be read to its end fails after it.
 read_file() { # path offset length
   [ -e "$1" ] || fail_missing "$1"
   require_regular "$1"
@@ -89,12 +90,17 @@ read_file() { # path offset length
   if [ "$3" = 0 ]; then
     exit 0
   elif [ "$2" = 0 ] && [ -z "$3" ]; then
-    exec cat <"$1"
+    cat <"$1" 2>/dev/null || fail EIO
   elif [ -z "$3" ]; then
-    exec tail -c "+$(($2 + 1))" <"$1"
+    tail -c "+$(($2 + 1))" <"$1" 2>/dev/null || fail EIO
   else
-    # A pipeline tells of its last program alone: that the first has failed shows by the file that it leaves unread.
-    { tail -c "+$(($2 + 1))" <"$1" 2>/dev/null || [ $? -eq 141 ] || kill -s TERM $$; } | head -c "$3"
+    # That head takes no more is no failure of tail, whatever it says.
+    {
+      said=$(LC_ALL=C tail -c "+$(($2 + 1))" <"$1" 2>&1 >&3) || case $said in
+        '' | *[Ww]rite* | *"roken pipe"*) ;;
+        *) fail EIO ;;
+      esac
+    } 3>&1 | head -c "$3"
   fi
 }
 
