@@ -32,7 +32,13 @@ export class PortDoors {
     if (waitMs > 0) await this.#wait(port, waitMs);
     const door = this.#doors.get(port) ?? PortDoor.open(() => this.#connect(port));
     this.#doors.set(port, door);
-    return (await door).info;
+    try {
+      return (await door).info;
+    } catch (error) {
+      // Without a descriptor for it now, there may be one later.
+      this.#doors.delete(port);
+      throw error;
+    }
   }
 
   close(): void {

@@ -5,6 +5,7 @@ import { createTarPacker, type TarHeader } from "modern-tar";
 import type { EngineClient } from "../engine/client.js";
 import { jsonLines } from "../engine/json-lines.js";
 import { engineError, providerName, wordsOf } from "../errors.js";
+import { snapshotKey } from "../snapshot-labels.js";
 import { guestFile } from "./guest-file.js";
 import { type AddEntry, copyLayerFiles } from "./layer-files.js";
 import { baseKey, lockKey, lockText, type PackageSet, setKey } from "./package-set.js";
@@ -93,7 +94,8 @@ function dockerfile(set: PackageSet, base: string, lock: readonly string[], site
     `FROM ${base}`,
     ...(python.length > 0 ? [copy("python/", `${places.python}/`), copy("site/", `${site}/`)] : []),
     ...(node.length > 0 ? [copy("node/", `${places.node}/`), copy("root/", "/")] : []),
-    `LABEL ${setKey}=${set.key} ${baseKey}=${base} ${lockKey}="${lockText(lock)}"`,
+    // Over a snapshot it is none: a snapshot of its sandboxes keeps the packages.
+    `LABEL ${setKey}=${set.key} ${baseKey}=${base} ${lockKey}="${lockText(lock)}" ${snapshotKey}=""`,
     "",
   ].join("\n");
 }
