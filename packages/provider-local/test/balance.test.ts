@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { access, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -108,6 +109,18 @@ describe("balance", () => {
       "a IDLE",
       "b IDLE",
     ]);
+    await provider.close?.();
+  });
+
+  it("is not disturbed by a listener that fails", async () => {
+    const broken = brokenBackend("listened");
+    const onHealth = () => {
+      throw new Error("of the listener");
+    };
+    const provider = balance({ first: broken.provider, second: local() }, { failures: 1, onHealth });
+    const warned = once(process, "warning");
+    expect(keyOf(await sandbox(provider))).toBe("second");
+    expect((await warned)[0].message).toBe("of the listener");
     await provider.close?.();
   });
 

@@ -8,16 +8,27 @@ import { PortDoor } from "./port-door.js";
 const leaveMs = 5_000;
 const [firstLookMs, longestLookMs] = [20, 500];
 
+/** Between two that are told of use, in milliseconds. */
+const tellUseMs = 1_000;
+
+/** The box that doors lead to. */
+export interface DoorPlace {
+  /** Connects to a server in it; rejects while there is none. */
+  readonly connect: (port: number) => Promise<Duplex>;
+  /** Told while something passes. */
+  readonly onUse: () => void;
+}
+
 /** The ports of one box that were asked for, each with one door. */
 export class PortDoors {
   readonly #ref: SandboxRef;
-  readonly #connect: (port: number) => Promise<Duplex>;
+  readonly #place: DoorPlace;
   readonly #doors = new Map<number, Promise<PortDoor>>();
+  #usedAt = -tellUseMs;
 
-  /** @param connect Connects to a server in the box; rejects while there is none. */
-  constructor(ref: SandboxRef, connect: (port: number) => Promise<Duplex>) {
+  constructor(ref: SandboxRef, place: DoorPlace) {
     this.#ref = ref;
-    this.#connect = connect;
+    this.#place = place;
   }
 
   /**
@@ -30,7 +41,7 @@ export class PortDoors {
       throw this.#error("INVALID", `port ${port}: must be from 1 to 65535`);
     }
     if (waitMs > 0) await this.#wait(port, waitMs);
-    const door = this.#doors.get(port) ?? PortDoor.open(() => this.#connect(port));
+    const door = this.#doors.get(port) ?? PortDoor.open({ dial: () => this.#place.connect(port), onUse: () => this.#use() });
     this.#doors.set(port, door);
     try {
       return (await door).info;
@@ -44,6 +55,12 @@ export class PortDoors {
   close(): void {
     for (const door of this.#doors.values()) door.then((open) => open.close()).catch(() => undefined);
     this.#doors.clear();
+  }
+
+  #use(): void {
+    if (performance.now() - this.#usedAt < tellUseMs) return;
+    this.#usedAt = performance.now();
+    this.#place.onUse();
   }
 
   async #wait(port: number, waitMs: number): Promise<void> {
@@ -61,7 +78,7 @@ export class PortDoors {
 
   async #isAnswered(port: number): Promise<boolean> {
     try {
-      leave(await this.#connect(port));
+      leave(await this.#place.connect(port));
       return true;
     } catch (error) {
       if (error instanceof SandboxError && error.code === "UNAVAILABLE") return false;
