@@ -279,19 +279,19 @@ export class Sandboxes {
     }
   }
 
-  /** The same, of one that may end meanwhile: undefined when it has. */
+  /** The same, of one that may end meanwhile: null when it has. */
   async #joinLiving(
     engine: EngineClient,
     found: FoundSandbox,
     signal: AbortSignal | undefined,
-  ): Promise<ProviderSession | undefined> {
+  ): Promise<ProviderSession | null> {
     try {
       return await this.#join(engine, found, signal);
     } catch (error) {
       signal?.throwIfAborted();
       const now = await findSandbox(engine, found.record.id);
       if (now && now.state !== "ending") throw error;
-      return undefined;
+      return null;
     }
   }
 

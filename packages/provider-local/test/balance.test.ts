@@ -127,10 +127,13 @@ describe("balance", () => {
   it("finds the living sandbox of a name wherever it is, and makes no second one", async () => {
     const broken = brokenBackend("named");
     const second = local();
-    const provider = balance({ first: broken.provider, second }, { failures: 1, recheckMs: 20 });
+    const states: string[] = [];
+    const onHealth = ({ state }: BackendHealth) => states.push(state);
+    const provider = balance({ first: broken.provider, second }, { failures: 1, recheckMs: 20, onHealth });
     const one = await sandbox(provider, { name: "job" });
     expect(keyOf(one)).toBe("second");
     await broken.mend();
+    await until(() => states.at(-1) === "IDLE");
     const again = await Promise.all([1, 2, 3].map(() => sandbox(provider, { name: "job" })));
     for (const each of again) expect(each.ref).toEqual(one.ref);
     await expect(createSandbox(provider, { name: "job", env: { A: "1" } })).rejects.toMatchObject({ code: "CONFLICT" });

@@ -41,7 +41,8 @@ export class PortDoors {
       throw this.#error("INVALID", `port ${port}: must be from 1 to 65535`);
     }
     if (waitMs > 0) await this.#wait(port, waitMs);
-    const door = this.#doors.get(port) ?? PortDoor.open({ dial: () => this.#place.connect(port), onUse: () => this.#use() });
+    const door =
+      this.#doors.get(port) ?? PortDoor.open({ dial: () => this.#place.connect(port), onUse: () => this.#use() });
     this.#doors.set(port, door);
     try {
       return (await door).info;

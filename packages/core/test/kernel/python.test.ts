@@ -125,7 +125,7 @@ for (const { name, env, there } of drivers) {
       expect(await kernel.run(pool)).toMatchObject({ value: [1, 4] });
       // A fork of a fork keeps what the first one has opened under the numbers that were the host's.
       const twice =
-        "import os\nif os.fork() == 0:\n    files = [os.open('/dev/null', os.O_RDONLY) for _ in range(2)]\n    if os.fork() == 0:\n        [os.fstat(file) for file in files]\n        print('open')\n    else:\n        os.wait()\nelse:\n    os.wait()";
+        "import os\npid = os.fork()\nif pid == 0:\n    files = [os.open('/dev/null', os.O_RDONLY) for _ in range(2)]\n    pid = os.fork()\n    if pid == 0:\n        [os.fstat(file) for file in files]\n        print('open')\nif pid:\n    os.waitpid(pid, 0)\n'done';";
       expect(await kernel.run(twice)).toMatchObject({ exitCode: 0, stdout: "open\n", stderr: "" });
     });
 
