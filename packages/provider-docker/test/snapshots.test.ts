@@ -58,26 +58,6 @@ describeOnEngine("a snapshot of a container", () => {
     expect(await fork.info()).toMatchObject({ template: "python", labels: { kind: "original" }, origin: "created" });
   });
 
-  it("whose maker gives up while it is unpacked is made by who waits for its name", { timeout: 60_000 }, async () => {
-    const one = await made(createSandbox(provider));
-    (await one.exec("head -c 200000000 /dev/zero > large")).orThrow();
-    const { id: snapshot } = await one.snapshot();
-    kept.push(snapshot);
-    const options = { name: `left-${snapshot}`, snapshot, lifetime: { detached: true } };
-    const stop = new AbortController();
-    let second: Promise<Sandbox> | undefined;
-    const onProgress = (message: string) => {
-      if (!message.startsWith("starting")) return;
-      setTimeout(() => {
-        second ??= made(createSandbox(docker({ images: testImages }), options));
-        second.catch(() => undefined);
-      }, 150);
-      setTimeout(() => stop.abort(new Error("enough")), 700);
-    };
-    await expect(createSandbox(provider, { ...options, signal: stop.signal, onProgress })).rejects.toThrow("enough");
-    expect((await (await second)?.exec("stat -c %s large"))?.stdout.text).toBe("200000000\n");
-  });
-
   it("is refused where it does not fit: by id, image, workdir and space", { timeout: 120_000 }, async () => {
     const one = await made(createSandbox(provider, { image: testImages.bare }));
     await one.exec("head -c 30000000 /dev/urandom > large");
