@@ -107,6 +107,7 @@ export function guardSession(
       const { ttlMs } = tenancy.lifetime;
       if (ttlMs !== undefined) tenancy.expiresAt = new Date(Date.now() + ttlMs);
       touch();
+      session.onUse?.(touch);
     },
     async spawn(command, options) {
       use("spawn");

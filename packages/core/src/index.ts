@@ -137,3 +137,4 @@ export { exitStatus } from "./result.js";
 export type { Command, Sandbox } from "./sandbox.js";
 export { fingerprintOf, type SessionFactory, SessionRegistry } from "./session-registry.js";
 export { Slots } from "./slots.js";
+export { Sweep } from "./sweep.js";

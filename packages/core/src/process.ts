@@ -12,6 +12,8 @@ import { type ProcessOwner, TreeKiller } from "./tree-killer.js";
 
 const defaultMaxOutputBytes = 1024 * 1024;
 const defaultKillGraceMs = 200;
+/** How much later a box may end a program by itself, in milliseconds: this one may be busy. */
+const deadlineSlackMs = 5_000;
 /** How long listeners may hold up the result of a program that was ended. */
 const listenerMs = 1_000;
 
@@ -22,6 +24,11 @@ export interface ProcessInfo {
   readonly command: readonly string[] | string;
   readonly running: boolean;
   readonly startedAt: Date;
+}
+
+/** When a box is to end a program, in milliseconds, should nobody be left who does; undefined without a limit. */
+export function lastDeadlineMs({ timeoutMs, killGraceMs = defaultKillGraceMs }: SpawnProcessOptions) {
+  return timeoutMs === undefined ? undefined : timeoutMs + killGraceMs + deadlineSlackMs;
 }
 
 /** A running program. Disposing it kills the tree. */

@@ -129,6 +129,12 @@ export interface ProviderSession {
   onContact?(listener: (contact: Contact) => void): void;
 
   /**
+   * Has `listener` told of use that no call shows, such as bytes through a port, once a second at most while it lasts:
+   * it counts against idleness. Present where there is such use.
+   */
+  onUse?(listener: () => void): void;
+
+  /**
    * Makes a port reachable from outside: from this machine alone, or from wherever the backend's address leads.
    * @param options `waitMs`: how long something may take to listen there; 0, the default: it is not looked whether
    * something does.
@@ -179,6 +185,11 @@ export interface SpawnOptions {
   /** A name that the sandbox knows, or `uid:gid`. `INVALID` for one that it does not. Needs `exec.user`. */
   readonly user?: string | undefined;
   readonly pty?: PtySize | undefined;
+  /**
+   * When the box is to end the tree by itself, in milliseconds, should the leader still run: core does before, unless
+   * this program has ended. Where the box does not outlive that, nothing has to be done.
+   */
+  readonly deadlineMs?: number | undefined;
   /** For providers where a program may wait for its turn: aborted before it started, `spawn` rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -20,7 +20,7 @@ import {
 } from "./options.js";
 import { emptyCapture } from "./output.js";
 import { resolvePath } from "./paths.js";
-import { Process, type ProcessInfo } from "./process.js";
+import { lastDeadlineMs, Process, type ProcessInfo } from "./process.js";
 import { ProcessTable } from "./process-table.js";
 import type { PortInfo, ProviderProcess, ProviderSession, SandboxInfo, SandboxRef, SnapshotInfo } from "./provider.js";
 import { execResult } from "./result.js";
@@ -229,13 +229,14 @@ export class Sandbox implements AsyncDisposable {
     if (options.pty !== undefined) this.#require("exec.pty", 'option "pty"');
     const cwd = options.cwd === undefined ? undefined : resolvePath(this.workdir, options.cwd, operation);
     const { env, mergeStderr, user, pty, signal } = options;
+    const deadlineMs = lastDeadlineMs(options);
     signal?.throwIfAborted();
     const asked = typeof command === "string" ? { code: command } : { code: command.join(" "), argv };
     const given = { ...(cwd !== undefined && { cwd }), ...(env && { env }), ...(user !== undefined && { user }) };
     await unlessAborted(this.#askApproval({ kind: "exec", ...asked, ...given }), signal);
     // Where it runs it may be over before the answer to the start is here.
     const startedMs = performance.now();
-    const started = await this.#session.spawn(argv, { cwd, env, stdin, mergeStderr, user, pty, signal });
+    const started = await this.#session.spawn(argv, { cwd, env, stdin, mergeStderr, user, pty, deadlineMs, signal });
     return this.#adopt(started, command, options, startedMs);
   }
 

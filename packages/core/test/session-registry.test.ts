@@ -192,4 +192,22 @@ describe("SessionRegistry", () => {
     await reader.cancel();
     await guarded.destroy();
   });
+
+  it("counts use that no call shows", async () => {
+    const registry = new SessionRegistry("test");
+    const { made, destroy } = session("x");
+    let use: () => void = () => undefined;
+    made.onUse = (listener) => {
+      use = listener;
+    };
+    const guarded = await registry.create({ lifetime: { idleMs: 200 } }, async () => made);
+    for (let at = 0; at < 8; at += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      use();
+    }
+    expect(destroy).not.toHaveBeenCalled();
+    await guarded.destroy();
+    use();
+    expect(destroy).toHaveBeenCalledOnce();
+  });
 });

@@ -73,7 +73,8 @@ export class SandboxMaker {
   async #make(origin: HeldSandbox["origin"], making: Making): Promise<HeldSandbox> {
     await this.#makeRoom();
     const { config, provider, principal, observer, idleMs, shelf, shared, onContact } = this.#options;
-    const packages = [...new Set([...(config.defaults.packages ?? []), ...(making.packages ?? [])])];
+    const usual = making.snapshot === undefined ? (config.defaults.packages ?? []) : [];
+    const packages = [...new Set([...usual, ...(making.packages ?? [])])];
     const options = this.#createOptions(making, packages);
     const sandbox = await observer.makeSandbox(config.provider, options.template, async () =>
       createSandbox(await provider.get(), options),
@@ -97,11 +98,14 @@ export class SandboxMaker {
 
   #createOptions(making: Making, packages: readonly string[]): CreateOptions {
     const { template, snapshot, signal, onProgress } = making;
+    const { template: usual, packages: _, ...defaults } = this.#options.config.defaults;
+    // What a snapshot was made in, and the packages that it has, are not asked for again.
+    const image = template ?? (snapshot === undefined ? usual : undefined);
     return {
-      ...this.#options.config.defaults,
+      ...defaults,
       ...(packages.length === 0 ? {} : { packages }),
       ...this.#options.shared.createOptions(),
-      ...(template === undefined ? {} : { template }),
+      ...(image === undefined ? {} : { template: image }),
       ...(snapshot === undefined ? {} : { snapshot: this.#openSnapshot(snapshot) }),
       signal: AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]),
       onProgress,

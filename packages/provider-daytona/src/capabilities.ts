@@ -10,8 +10,8 @@ export interface BoxKind {
 
 /**
  * What a sandbox of Daytona can do; kernels, terminal and tree kill are narrowed to what is found in it. Missing:
- * `resources.pids` and `files.watch`, which Daytona has not; a user of one's choice for a command; and
- * `process.reattach`: the agent keeps the streams of a program, and when to hold it up, for the client that started it.
+ * `resources.pids`, which Daytona has not; a user of one's choice for a command; and `process.reattach`: the agent keeps
+ * the streams of a program, and when to hold it up, for the client that started it.
  */
 export function daytonaCapabilities({ isVirtualMachine, hasImage }: BoxKind): Capabilities {
   const when = (holds: boolean): Support => (holds ? "native" : false);

@@ -37,6 +37,8 @@ export class DockerSession implements ProviderSession {
   readonly kernel?: ProviderSession["kernel"];
   readonly port?: ProviderSession["port"];
   readonly extend?: ProviderSession["extend"];
+  readonly onContact?: ProviderSession["onContact"];
+  readonly onUse?: ProviderSession["onUse"];
   readonly fork?: ProviderSession["fork"];
   readonly #inner: ProviderSession;
   readonly #box: Box;
@@ -54,7 +56,9 @@ export class DockerSession implements ProviderSession {
       features: { ...features, fork: fork ? features.fork : false },
     });
     this.files = this.#guarded(inner.files);
-    const { process, kernel, port, extend } = inner;
+    const { process, kernel, port, extend, onContact, onUse } = inner;
+    if (onContact) this.onContact = (listener) => onContact.call(inner, listener);
+    if (onUse) this.onUse = (listener) => onUse.call(inner, listener);
     if (process) this.process = (id) => this.#use("process", () => process.call(inner, id));
     if (kernel) {
       this.kernel = (options: KernelOptions): Promise<ProviderKernel> =>

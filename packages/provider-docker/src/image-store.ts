@@ -1,8 +1,11 @@
 import { SandboxError } from "@sandkit/core";
 import { buildTemplate, builtName } from "./build-template.js";
 import type { EngineClient } from "./engine/client.js";
-import { engineError, providerName, statusOf } from "./errors.js";
+import { providerName } from "./errors.js";
 import type { FirstProgram } from "./hardening.js";
+import { inspectImage } from "./images.js";
+import { setIn } from "./packages/package-set.js";
+import { withPrograms } from "./packages/places.js";
 import { probeImage } from "./probe-image.js";
 import { pullImage } from "./pull-image.js";
 import { SharedWork } from "./shared-work.js";
@@ -17,6 +20,8 @@ export interface ImageFacts {
   readonly origin: string;
   /** Packages that were added to it, each exactly. */
   readonly packages?: readonly string[] | undefined;
+  /** Key of the set that they are. */
+  readonly set?: string | undefined;
   /** As `NAME=value`. */
   readonly env: readonly string[];
   /** Directories that it declares as volumes. */
@@ -59,17 +64,20 @@ export class ImageStore {
     }
     if (!found) throw missing(template, reference);
     const { Id: id, Config: config } = found;
+    const env = config?.Env ?? [];
+    // A snapshot of a sandbox with packages, and whatever else was made over a set, has them too.
+    const added = setIn(config?.Labels);
+    const origin = added?.base ?? id;
     const facts = {
-      id,
-      reference,
-      origin: id,
-      env: config?.Env ?? [],
+      ...{ id, reference, origin },
+      ...(added && { packages: added.lock, set: added.key }),
+      env: added ? withPrograms(env) : env,
       volumes: Object.keys(config?.Volumes ?? {}),
       triggers: config?.OnBuild ?? [],
     };
-    const known = template.first ?? this.#first.get(id) ?? declared(config?.Labels?.[agentLabel]);
+    const known = template.first ?? this.#first.get(origin) ?? declared(config?.Labels?.[agentLabel]);
     const first = known ?? (await this.#probing.run(id, asker, (job) => probeImage(engine, id, job)));
-    this.#first.set(id, first);
+    this.#first.set(origin, first);
     return { ...facts, first };
   }
 
@@ -85,15 +93,6 @@ export class ImageStore {
 
 function declared(label: string | undefined): FirstProgram | undefined {
   return label === "python" || label === "node" || label === "shell" ? label : undefined;
-}
-
-async function inspectImage(engine: EngineClient, reference: string) {
-  try {
-    return await engine.dockerode.getImage(reference).inspect();
-  } catch (error) {
-    if (statusOf(error) === 404) return undefined;
-    throw engineError(error, { operation: "create", subject: `image ${reference}` });
-  }
 }
 
 function missing(template: Template, reference: string): SandboxError {

@@ -4,11 +4,10 @@ import { checkEngine } from "./check.js";
 import { EngineConnector } from "./engine/connector.js";
 import { providerName } from "./errors.js";
 import { type DockerNative, type DockerOptions, optionsSchema } from "./options.js";
-import { removeUnusedSets } from "./packages/unused-sets.js";
 import { planSandbox } from "./plan-sandbox.js";
-import { reapContainers } from "./reaper.js";
+import { reapAll } from "./reap-all.js";
 import { Sandboxes } from "./sandboxes.js";
-import { checkSnapshotId, listSnapshots, removeSnapshot, sweepSnapshots } from "./snapshots.js";
+import { checkSnapshotId, listSnapshots, removeSnapshot } from "./snapshots.js";
 
 /**
  * Sandboxes in hardened containers, on Docker or what speaks its API. Nothing is connected to before the first use,
@@ -34,12 +33,7 @@ export function docker(options: DockerOptions = {}): Provider<DockerNative> {
       yield* listSnapshots(await connector.connect());
     },
     removeSnapshot: async (id) => removeSnapshot(await connector.connect(), id),
-    reap: async (reap) => {
-      const engine = await connector.connect();
-      const reaped = await reapContainers(engine, reap);
-      if (!reap.dryRun) await sweepSnapshots(engine);
-      return [...reaped, ...(await removeUnusedSets(engine, reap))];
-    },
+    reap: async (reap) => reapAll(await connector.connect(), reap),
     check: () => checkEngine(connector, parsed),
     close: () => sandboxes.close(),
   });

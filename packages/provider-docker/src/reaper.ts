@@ -1,6 +1,6 @@
-import { ownerState, type ReapOptions, type SandboxRef } from "@sandkit/core";
+import { ownerState, type ReapOptions, type Sweep } from "@sandkit/core";
 import type { EngineClient } from "./engine/client.js";
-import { onEngine, providerName } from "./errors.js";
+import { onEngine } from "./errors.js";
 import { createdKey, ownerKey, recordOf, withLabels } from "./labels.js";
 import { removeContainer } from "./removal.js";
 
@@ -12,8 +12,10 @@ const exitedMs = 60_000;
 const pausedMs = 7 * 24 * 3600_000;
 
 interface Found {
-  readonly name: string;
-  readonly ref: SandboxRef;
+  /** Id of the container. */
+  readonly container: string;
+  /** Of its sandbox, where it has one. */
+  readonly id: string;
   readonly state: string;
   readonly owner: string;
   readonly ageMs: number;
@@ -22,14 +24,15 @@ interface Found {
 }
 
 /** Removes what lost its owner, one after another; never what a living program holds. */
-export async function reapContainers(engine: EngineClient, options: ReapOptions): Promise<SandboxRef[]> {
-  const reaped: SandboxRef[] = [];
+export async function reapContainers(
+  engine: EngineClient,
+  { olderThanMs }: Pick<ReapOptions, "olderThanMs">,
+  sweep: Sweep,
+): Promise<void> {
   for (const found of await ours(engine)) {
-    if (found.ageMs < options.olderThanMs || !(await isOrphan(found))) continue;
-    if (!options.dryRun) await removeContainer(engine, found.name, found.ref.id);
-    reaped.push(found.ref);
+    if (found.ageMs < olderThanMs || !(await isOrphan(found))) continue;
+    await sweep.remove(found.id, () => removeContainer(engine, found.container, found.id));
   }
-  return reaped;
 }
 
 async function ours(engine: EngineClient): Promise<Found[]> {
@@ -39,8 +42,8 @@ async function ours(engine: EngineClient): Promise<Found[]> {
   return containers.map(({ Id, Names, Labels, State, Created }) => {
     const record = recordOf(Labels, Names[0]);
     return {
-      name: Id,
-      ref: { provider: providerName, id: record?.id ?? Id },
+      container: Id,
+      id: record?.id ?? Id,
       state: State,
       owner: Labels[ownerKey] ?? "",
       ageMs: Date.now() - (record?.createdAt.getTime() ?? Number(Labels[createdKey] ?? Created * 1000)),

@@ -41,10 +41,10 @@ import { PackageSets } from "./packages/package-sets.js";
 import { PauseState } from "./pause-state.js";
 import { lostSandbox } from "./plain/engine-exec.js";
 import { planSandbox, type SandboxPlan } from "./plan-sandbox.js";
-import { reapContainers } from "./reaper.js";
+import { reapDead } from "./reap-all.js";
 import { type Box, infoOf as boxInfo, type FirstWords, openSession, removalOf } from "./session.js";
 import type { SnapshotRecord } from "./snapshot-labels.js";
-import { findSnapshot, imageOfSnapshot, optionsFrom, requireBase, sweepSnapshots } from "./snapshots.js";
+import { findSnapshot, imageOfSnapshot, optionsFrom, requireBase } from "./snapshots.js";
 import { type ImageOf, SpareContainers } from "./spare-containers.js";
 import { startSandbox } from "./start-sandbox.js";
 import { unpackStream } from "./unpack-workspace.js";
@@ -56,12 +56,21 @@ interface Words extends FirstWords {
   readonly options?: string;
 }
 
+/** What a fork has of the sandbox that it is one of. */
+interface Original {
+  /** Id of the image. */
+  readonly image: string;
+  readonly template: string | undefined;
+}
+
 /** What a sandbox starts from. */
 interface Start {
   readonly engine: EngineClient;
   readonly plan: SandboxPlan;
   readonly image: ImageFacts;
   readonly snapshot?: SnapshotRecord | undefined;
+  /** The template that it is told to be of. */
+  readonly template: string | undefined;
   /** Whether its image is not the one that the plan names. */
   readonly isOfImage: boolean;
 }
@@ -95,13 +104,12 @@ export class Sandboxes {
     this.#spares = new SpareContainers({ size: options.pool.size, imageOf, ...parts }, planSandbox({}, options));
   }
 
-  /** @param image Id of the image, where it is not that of the options. */
-  async create(create: Create, image?: string): Promise<ProviderSession> {
-    if (create.lifetime?.detached) return this.#createDetached(create, image);
+  async create(create: Create, original?: Original): Promise<ProviderSession> {
+    if (create.lifetime?.detached) return this.#createDetached(create, original);
     return this.#attached.create(create, async ({ id }) => {
       const engine = await this.#engine(create);
       if (create.name !== undefined && (await hasDetached(engine, create.name))) throw takenName(create.name);
-      const start = await this.#prepare(engine, create, image);
+      const start = await this.#prepare(engine, create, original);
       // Its lifetime is kept by the registry: the owner is there as long as the sandbox is.
       return this.#start(start, create, id, {});
     });
@@ -114,7 +122,7 @@ export class Sandboxes {
     const found = await findSandbox(engine, ref.id);
     if (!found || found.state === "ending") return null;
     refuseUnreachable(found);
-    return found.state === "paused" ? this.#resting(engine, found) : this.#join(engine, found, signal);
+    return found.state === "paused" ? this.#resting(engine, found) : this.#joinLiving(engine, found, signal);
   }
 
   async *list(options: ListOptions = {}): AsyncGenerator<SandboxInfo> {
@@ -135,14 +143,14 @@ export class Sandboxes {
     const engine = await this.#connector.connect();
     if (!this.#swept) {
       this.#swept = true;
-      Promise.all([reapContainers(engine, { olderThanMs: 0 }), sweepSnapshots(engine)]).catch((error: Error) =>
+      reapDead(engine).catch((error: Error) =>
         create.onProgress?.(`what died owners left could not be removed: ${error.message}`),
       );
     }
     return engine;
   }
 
-  async #createDetached(create: Create, image: string | undefined): Promise<ProviderSession> {
+  async #createDetached(create: Create, original: Original | undefined): Promise<ProviderSession> {
     const { name, signal } = create;
     const options = createHash("sha256").update(fingerprintOf(create)).digest("hex");
     const engine = await this.#engine(create);
@@ -152,10 +160,13 @@ export class Sandboxes {
         const found = await findNamed(engine, name, options, signal);
         if (found) {
           refuseUnreachable(found);
-          return this.#join(engine, found, signal);
+          const joined = await this.#joinLiving(engine, found, signal);
+          if (joined) return joined;
+          // It has ended meanwhile: its name is free.
+          continue;
         }
       }
-      const start = await this.#prepare(engine, create, image);
+      const start = await this.#prepare(engine, create, original);
       const { ttlMs, idleMs } = create.lifetime ?? {};
       const words = { ttlMs, idleMs, leaseMs: this.#options.leaseMs ?? defaultLeaseMs, options };
       try {
@@ -168,7 +179,7 @@ export class Sandboxes {
   }
 
   /** Brings onto the engine what a sandbox starts from, which may take long: nobody else waits for it. */
-  async #prepare(engine: EngineClient, create: Create, imageId: string | undefined): Promise<Start> {
+  async #prepare(engine: EngineClient, create: Create, original: Original | undefined): Promise<Start> {
     const { template, image: named, onProgress, signal } = create;
     const snapshot = create.snapshot === undefined ? undefined : await findSnapshot(engine, create.snapshot);
     const plan = planSandbox(snapshot ? optionsFrom(create, snapshot, this.#options) : create, this.#options);
@@ -176,13 +187,15 @@ export class Sandboxes {
     const asker = { signal, onProgress };
     const needsBase = snapshot && (template !== undefined || named !== undefined);
     if (needsBase) requireBase(snapshot, await this.#images.prepare(engine, plan.template, asker));
-    const own = imageId ?? (snapshot && imageNameOf(snapshot));
+    const own = original?.image ?? (snapshot && imageNameOf(snapshot));
     const from = own === undefined ? plan : { ...plan, template: { name: own, image: own } };
+    const told = original ?? (snapshot && template === undefined ? snapshot : { template: plan.templateName });
     // It may be on its way already, for the pool.
     return {
       engine,
       plan,
       snapshot,
+      template: told.template,
       isOfImage: own !== undefined,
       image: await keepAlive(this.#imageOf(engine, from, asker)),
     };
@@ -197,7 +210,7 @@ export class Sandboxes {
   }
 
   async #start(start: Start, create: Create, id: string, words: Words): Promise<ProviderSession> {
-    const { engine, plan, image, snapshot, isOfImage } = start;
+    const { engine, plan, image, snapshot, template, isOfImage } = start;
     const { onProgress, signal, labels = {}, name } = create;
     const detached = create.lifetime?.detached ?? false;
     const record: SandboxRecord = {
@@ -205,7 +218,7 @@ export class Sandboxes {
       owner: await ownerLabel(),
       createdAt: new Date(),
       name,
-      template: snapshot && create.template === undefined ? snapshot.template : plan.templateName,
+      template,
       workdir: plan.workspace.workdir,
       options: words.options,
       detached,
@@ -252,7 +265,8 @@ export class Sandboxes {
     // Its image has its packages, and may be another one than its name leads to by now.
     const { name, snapshot, packages, signal, onProgress, ...kept } = create;
     const options = { ...kept, workdir: original.workdir };
-    const making = Array.from({ length: count }, () => this.create(options, inspected.Image));
+    const own = { image: inspected.Image, template: found.record.template };
+    const making = Array.from({ length: count }, () => this.create(options, own));
     const outcomes = await Promise.allSettled(making);
     const made = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
     try {
@@ -264,6 +278,22 @@ export class Sandboxes {
     } catch (error) {
       await Promise.allSettled(made.map((fork) => fork.destroy()));
       throw error;
+    }
+  }
+
+  /** The same, of one that may end meanwhile: null when it has. */
+  async #joinLiving(
+    engine: EngineClient,
+    found: FoundSandbox,
+    signal: AbortSignal | undefined,
+  ): Promise<ProviderSession | null> {
+    try {
+      return await this.#join(engine, found, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const now = await findSandbox(engine, found.record.id);
+      if (now && now.state !== "ending") throw error;
+      return null;
     }
   }
 

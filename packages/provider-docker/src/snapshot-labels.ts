@@ -1,3 +1,5 @@
+import { setIn } from "./packages/package-set.js";
+
 const prefix = "sandkit.snapshot.";
 
 /** On the image of every snapshot. */
@@ -11,6 +13,8 @@ export interface SnapshotRecord {
   readonly createdAt: Date;
   /** Id of the image that its sandbox was made of. */
   readonly base: string;
+  /** Id of the image that packages were added to, to make that; absent: none were. */
+  readonly origin?: string | undefined;
   readonly template?: string | undefined;
   readonly workdir: string;
   /** It has parts of a root that could be written to. */
@@ -36,11 +40,12 @@ export function snapshotOf(labels: Readonly<Record<string, string>> | undefined)
   const id = labels?.[snapshotKey];
   const base = labels?.[`${prefix}base`];
   const workdir = labels?.[`${prefix}workdir`];
-  if (!labels || id === undefined || base === undefined || workdir === undefined) return undefined;
+  if (!labels || !id || base === undefined || workdir === undefined) return undefined;
   const bytes = labels[snapshotBytesKey];
   return {
     id,
     base,
+    origin: setIn(labels)?.base,
     workdir,
     createdAt: new Date(Number(labels[`${prefix}created`] ?? 0)),
     name: labels[`${prefix}name`],

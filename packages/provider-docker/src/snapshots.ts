@@ -1,7 +1,8 @@
-import { type CreateOptions, SandboxError, type SnapshotInfo } from "@sandkit/core";
+import { type CreateOptions, SandboxError, type SnapshotInfo, Sweep } from "@sandkit/core";
 import type { EngineClient } from "./engine/client.js";
 import { engineError, onEngine, providerName, refusal, statusOf } from "./errors.js";
 import type { ImageFacts } from "./image-store.js";
+import { inspectImage, removeImage } from "./images.js";
 import type { DockerNative, DockerOptions } from "./options.js";
 import { type SnapshotRecord, snapshotKey, snapshotOf } from "./snapshot-labels.js";
 
@@ -60,7 +61,7 @@ export function optionsFrom(
  * @throws SandboxError `INVALID` when the snapshot was made in another
  */
 export function requireBase(snapshot: SnapshotRecord, { id, reference }: ImageFacts): void {
-  if (snapshot.base === id) return;
+  if (snapshot.base === id || snapshot.origin === id) return;
   const next = "leave out template and image, or give those of its sandbox";
   throw refusal("INVALID", `snapshot ${snapshot.id} was made in another image than ${reference}: ${next}`);
 }
@@ -81,16 +82,17 @@ export async function removeSnapshot(engine: EngineClient, id: string): Promise<
   if (snapshotOf(await labelsOfImage(engine, id)) === undefined) return false;
   try {
     await engine.dockerode.getImage(`${repository}:${id}`).remove({ force: true });
-    await sweepSnapshots(engine);
-    return true;
   } catch (error) {
     if (statusOf(error) === 404) return false;
     throw engineError(error, { operation: "removeSnapshot", subject: `snapshot ${id}` });
   }
+  // What cannot be removed of others now is found by the next sweep, which tells of it.
+  await sweepSnapshots(engine, new Sweep(providerName)).catch(() => undefined);
+  return true;
 }
 
-/** Removes what is left of snapshots that were removed while sandboxes needed them. */
-export async function sweepSnapshots(engine: EngineClient): Promise<void> {
+/** Removes what is left of snapshots that were removed while sandboxes needed them; none of it is anybody's. */
+export async function sweepSnapshots(engine: EngineClient, sweep: Sweep): Promise<void> {
   const left = await onEngine({ operation: "reap", subject: "snapshots" }, () =>
     engine.dockerode.listImages({ filters: JSON.stringify({ label: [snapshotKey], dangling: ["true"] }) }),
   );
@@ -98,21 +100,10 @@ export async function sweepSnapshots(engine: EngineClient): Promise<void> {
     const record = snapshotOf(Labels);
     // One that is just being made has no name yet.
     if (!record || Date.now() - record.createdAt.getTime() < unnamedMs) continue;
-    try {
-      await engine.dockerode.getImage(Id).remove();
-    } catch (error) {
-      const status = statusOf(error);
-      // 409: a sandbox still needs it. 404: somebody else was faster.
-      if (status !== 404 && status !== 409) throw engineError(error, { operation: "reap", subject: `image ${Id}` });
-    }
+    await sweep.attempt(Id, () => removeImage(engine, Id));
   }
 }
 
 async function labelsOfImage(engine: EngineClient, id: string) {
-  try {
-    return (await engine.dockerode.getImage(`${repository}:${id}`).inspect()).Config?.Labels;
-  } catch (error) {
-    if (statusOf(error) === 404) return undefined;
-    throw engineError(error, { operation: "create", subject: `snapshot ${id}` });
-  }
+  return (await inspectImage(engine, `${repository}:${id}`))?.Config?.Labels;
 }

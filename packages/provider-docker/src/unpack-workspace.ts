@@ -31,19 +31,27 @@ export async function unpackStream(
   tar: ReadableStream<Uint8Array>,
   options: RunInBoxOptions,
 ): Promise<void> {
-  const programs = await Promise.all(
-    sessions.map(async (session) => {
-      const command = ["tar", ...unpacking(await hasGnuTar(session, options.env))];
-      const program = await startInBox(session, command, { ...options, stdin: true });
-      await program.stdout.cancel();
-      return { session, program };
-    }),
-  );
+  const programs = await startUnpacking(sessions, options).catch(async (error) => {
+    // What packs would wait for ever for somebody to take it.
+    await tar.cancel(error);
+    throw error;
+  });
   for await (const chunk of tar) await Promise.all(programs.map(({ program }) => program.write(chunk)));
   await Promise.all(
     programs.map(async ({ session, program }) => {
       await program.closeStdin();
       await requireUnpacked(session, await program.ended);
+    }),
+  );
+}
+
+function startUnpacking(sessions: readonly ProviderSession[], options: RunInBoxOptions) {
+  return Promise.all(
+    sessions.map(async (session) => {
+      const command = ["tar", ...unpacking(await hasGnuTar(session, options.env))];
+      const program = await startInBox(session, command, { ...options, stdin: true });
+      await program.stdout.cancel();
+      return { session, program };
     }),
   );
 }

@@ -1,6 +1,8 @@
 import { createSandbox, type Sandbox } from "@sandkit/core";
 import { afterEach, expect, it } from "vitest";
+import { EngineConnector } from "../src/engine/connector.js";
 import { docker } from "../src/index.js";
+import { PauseState } from "../src/pause-state.js";
 import { describeOnEngine, engine, testImages } from "./engine.js";
 
 const provider = docker({ images: testImages, pull: "never" });
@@ -236,6 +238,12 @@ describeOnEngine("an engine that changes under a sandbox", () => {
     const one = await sandbox();
     await one.exec("true");
     const container = await containerOf(one);
+    // A look that began before this program paused it itself knows nothing of that.
+    const state = new PauseState();
+    const look = state.look(await new EngineConnector({}).connect(), container.id, one.ref.id);
+    state.set(true);
+    await look;
+    expect(state.paused).toBe(true);
     await container.pause();
     await expect(one.exec("echo late", { timeoutMs: 500 })).rejects.toMatchObject({ code: "UNAVAILABLE" });
     expect((await one.info()).state).toBe("paused");

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { attachSandbox, createSandbox, type Sandbox } from "@sandkit/core";
+import type Dockerode from "dockerode";
 import { expect, it } from "vitest";
 import { docker } from "../src/index.js";
 import { containersWith, describeOnEngine, engine, testImages } from "./engine.js";
@@ -118,7 +119,15 @@ describeOnEngine("a detached sandbox", () => {
     // A handle on the one that is gone does not reach the one that has its name now.
     await made[1]?.destroy();
     expect((await next.exec("echo lives")).stdout.text).toBe("lives\n");
-    await next.destroy();
+    // One that ends just while it is being joined is made anew.
+    const { container } = next.native<{ container: Dockerode.Container }>();
+    const [anew] = await Promise.all([
+      createSandbox(docker({ images: testImages }), { name, lifetime }),
+      container.remove({ force: true }),
+    ]);
+    expect(anew.ref.id).not.toBe(next.ref.id);
+    expect((await anew.exec("echo anew")).stdout.text).toBe("anew\n");
+    await anew.destroy();
   });
 
   it("ends by its ttl and by idleness, from inside", async () => {

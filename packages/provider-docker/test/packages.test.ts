@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { type CreateOptions, createSandbox, type SandboxError } from "@sandkit/core";
+import { balance, type CreateOptions, createSandbox, type SandboxError, Sweep } from "@sandkit/core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { EngineConnector } from "../src/engine/connector.js";
 import { docker } from "../src/index.js";
@@ -126,6 +126,7 @@ describeOnEngine("packages in a container", { timeout: 180_000 }, () => {
       failure({ packages: ["hanging"] }, { timeoutMs: 8_000 }),
       failure({ packages: ["large"] }, { memoryMiB: 256 }),
       failure({ template: "node", packages: ["thorn"] }),
+      failure({ template: "node", packages: ["secretive"] }),
     ]);
     const { indexUrl, npmRegistry } = index.options;
     expect(errors.map(({ code, packageFailure }) => [code, packageFailure])).toEqual([
@@ -134,15 +135,70 @@ describeOnEngine("packages in a container", { timeout: 180_000 }, () => {
       ["TIMEOUT", { reason: "time", index: indexUrl }],
       ["NO_SPACE", { reason: "space" }],
       ["INVALID", { reason: "build", package: "thorn", index: npmRegistry }],
+      ["INVALID", undefined],
     ]);
+    expect(errors[5]?.message).toContain("closed");
     for (const at of [0, 4]) expect(errors[at]?.message).toContain("needs a compiler");
     expect([await containersWith("sandkit.installs"), await setImages()]).toEqual([[], images]);
   });
 
+  it("are in forks and snapshots of their sandbox, and can be added to a snapshot without any", async () => {
+    const own = provider();
+    const packages = ["greet"];
+    const open = [await createSandbox(own, { packages }), await createSandbox(own)];
+    const snapshots: string[] = [];
+    const create = async (options: CreateOptions) => {
+      const made = await createSandbox(own, options);
+      open.push(made);
+      return made;
+    };
+    try {
+      const [added, bare] = await Promise.all(
+        open.map(async (one) => {
+          const { id } = await one.snapshot();
+          snapshots.push(id);
+          return id;
+        }),
+      );
+      const copies = (await open[0]?.fork()) ?? [];
+      open.push(...copies);
+      copies.push(await create({ snapshot: added }), await create({ snapshot: added, template: "python", packages }));
+      const over = await create({ snapshot: bare, packages });
+      const { id } = await over.snapshot();
+      snapshots.push(id);
+      copies.push(over, await create({ snapshot: id }));
+      for (const copy of copies) {
+        expect((await copy.info()).packages).toEqual(["greet==1.5", "words==2.0"]);
+        expect((await copy.exec("greet")).stdout.text).toBe("greet: from the index\n");
+      }
+      const other = await failure({ snapshot: added, packages: ["words<2"] });
+      expect(other).toMatchObject({ code: "INVALID", message: expect.stringContaining("greet==1.5") });
+    } finally {
+      await Promise.all(open.map((one) => one.destroy()));
+      for (const id of snapshots) await own.removeSnapshot?.(id);
+    }
+  });
+
+  it("whose index is not reached are no failure of the backend", async () => {
+    const health: unknown[] = [];
+    const balanced = balance(
+      { away: provider({ indexUrl: "http://127.0.0.1:9/simple/" }), near: provider() },
+      { failures: 1, onHealth: (change) => health.push(change) },
+    );
+    await using sandbox = await createSandbox(balanced, { packages: ["words"] });
+    expect(sandbox.ref.id).toMatch(/^near\./);
+    expect(health).toEqual([]);
+  });
+
   it("that nobody has used for long are found by gc", async () => {
     const client = await new EngineConnector({}).connect();
-    expect(await removeUnusedSets(client, { olderThanMs: 0 })).toEqual([]);
-    const all = await removeUnusedSets(client, { olderThanMs: 0, dryRun: true }, 0);
+    const found = async (keptMs?: number) => {
+      const sweep = new Sweep("docker", { dryRun: true });
+      await removeUnusedSets(client, { olderThanMs: 0 }, sweep, keptMs);
+      return sweep.end();
+    };
+    expect(await found()).toEqual([]);
+    const all = await found(0);
     expect(all.length).toBeGreaterThan(1);
     for (const { id } of all) expect(id).toMatch(/^sandkit\/packages:[0-9a-f]{32}$/);
   });

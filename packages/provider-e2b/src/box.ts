@@ -5,7 +5,6 @@ import {
   type Capabilities,
   openPort,
   type PortInfo,
-  type ProviderFiles,
   type ProviderSession,
   type RemoteBox,
   recordOfCopy,
@@ -21,7 +20,6 @@ import type { E2BClient } from "./client.js";
 import type { E2BMachine } from "./machine.js";
 import { addressOf } from "./ports.js";
 import { PtyTerminal } from "./terminal.js";
-import { watchFiles } from "./watch.js";
 
 /** E2B counts in seconds, and takes 0 for something else. */
 const shortestTtlMs = 1_000;
@@ -46,7 +44,6 @@ export class E2BBox implements RemoteBox {
   readonly user: string | undefined;
   readonly info: () => Promise<BoxInfo>;
   readonly bulk: BulkFiles;
-  readonly watch: NonNullable<ProviderFiles["watch"]>;
   readonly pause: NonNullable<RemoteBox["pause"]>;
   readonly client: E2BClient;
   /** After a resume it is another object for the same sandbox. */
@@ -65,7 +62,6 @@ export class E2BBox implements RemoteBox {
     // The terminal is root's.
     this.user = user === "root" ? undefined : user;
     this.bulk = bulkFiles(client, user, () => this.sandbox);
-    this.watch = (...args) => watchFiles(this, ...args);
     this.pause = { keeps: "processes", pause: () => client.pause(this.ref.id), resume: () => this.#resume() };
   }
 

@@ -5,14 +5,13 @@ export const longestTtlMs = 24 * 60 * 60_000;
 
 /**
  * What a sandbox of E2B can do; kernels, terminal and tree kill are narrowed to what is found in it. What is missing:
- * `resources`, which its template fixes; `files.watch` across mounts; a user of one's choice for a command; and
- * `process.reattach`: the agent keeps the streams of a program, and when to hold it up, for the client that started it.
+ * `resources`, which its template fixes; a user of one's choice for a command; and `process.reattach`: the agent keeps
+ * the streams of a program, and when to hold it up, for the client that started it.
  */
 export const e2bCapabilities: Capabilities = capabilities({
   isolation: "microvm",
   features: {
     ...agentFeatures,
-    "files.watch": "native",
     ports: "native",
     "network.none": "native",
     "network.allowlist": "native",

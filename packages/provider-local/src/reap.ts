@@ -1,19 +1,18 @@
 import { readdir, readFile, stat } from "node:fs/promises";
-import { ownerState, type ReapOptions, type SandboxRef } from "@sandkit/core";
+import { ownerState, type ReapOptions, type SandboxRef, Sweep } from "@sandkit/core";
 import { hasErrno, onPath, providerName } from "./errors.js";
 import { Folder, sandboxesFolder } from "./folder.js";
 
 /** Removes the folders of sandboxes whose owner is dead. Their processes died with it: a supervisor sees to that. */
-export async function reapFolders({ olderThanMs, dryRun }: ReapOptions): Promise<SandboxRef[]> {
-  const reaped: SandboxRef[] = [];
+export async function reapFolders(options: ReapOptions): Promise<SandboxRef[]> {
+  const sweep = new Sweep(providerName, options);
   for (const id of await sandboxIds()) {
     const folder = new Folder(id);
     const found = await readOwner(folder.record);
-    if (!found || Date.now() - found.since < olderThanMs || (await ownerState(found.owner)) !== "dead") continue;
-    if (!dryRun) await folder.remove();
-    reaped.push({ provider: providerName, id });
+    if (!found || Date.now() - found.since < options.olderThanMs) continue;
+    if ((await ownerState(found.owner)) === "dead") await sweep.remove(id, () => folder.remove());
   }
-  return reaped;
+  return sweep.end();
 }
 
 async function sandboxIds(): Promise<string[]> {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { access, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -111,13 +112,28 @@ describe("balance", () => {
     await provider.close?.();
   });
 
+  it("is not disturbed by a listener that fails", async () => {
+    const broken = brokenBackend("listened");
+    const onHealth = () => {
+      throw new Error("of the listener");
+    };
+    const provider = balance({ first: broken.provider, second: local() }, { failures: 1, onHealth });
+    const warned = once(process, "warning");
+    expect(keyOf(await sandbox(provider))).toBe("second");
+    expect((await warned)[0].message).toBe("of the listener");
+    await provider.close?.();
+  });
+
   it("finds the living sandbox of a name wherever it is, and makes no second one", async () => {
     const broken = brokenBackend("named");
     const second = local();
-    const provider = balance({ first: broken.provider, second }, { failures: 1, recheckMs: 20 });
+    const states: string[] = [];
+    const onHealth = ({ state }: BackendHealth) => states.push(state);
+    const provider = balance({ first: broken.provider, second }, { failures: 1, recheckMs: 20, onHealth });
     const one = await sandbox(provider, { name: "job" });
     expect(keyOf(one)).toBe("second");
     await broken.mend();
+    await until(() => states.at(-1) === "IDLE");
     const again = await Promise.all([1, 2, 3].map(() => sandbox(provider, { name: "job" })));
     for (const each of again) expect(each.ref).toEqual(one.ref);
     await expect(createSandbox(provider, { name: "job", env: { A: "1" } })).rejects.toMatchObject({ code: "CONFLICT" });

@@ -13,6 +13,7 @@ export const agentFeatures: Readonly<Partial<Record<Feature, Support>>> = {
   files: "native",
   "files.stream": "native",
   "files.symlink": "native",
+  "files.watch": "native",
   "kernel.python": "native",
   "kernel.javascript": "native",
   "kernel.bash": "native",

@@ -66,6 +66,7 @@ export class AgentProcess implements ProviderProcess {
         mergeStderr: options.mergeStderr ?? false,
         pty: options.pty ?? null,
         ...(options.user !== undefined && { user: options.user }),
+        ...(options.deadlineMs !== undefined && { deadlineMs: options.deadlineMs }),
         control,
       },
       {

@@ -157,6 +157,7 @@ export class AgentSession implements ProviderSession {
   readonly #options: AgentSessionOptions;
   readonly #client = randomUUID().slice(0, 8);
   readonly #doors: PortDoors;
+  readonly #useListeners = new Set<() => void>();
   #destroying: Promise<void> | undefined;
 
   /** For `agentSession` alone. */
@@ -172,7 +173,12 @@ export class AgentSession implements ProviderSession {
     this.files = this.capabilities.features["files.watch"] ? { ...files, watch } : files;
     this.#connection = connection;
     this.#options = options;
-    this.#doors = new PortDoors(options.ref, (port) => agentConnect(connection, port, options.ref));
+    this.#doors = new PortDoors(options.ref, {
+      connect: (port) => agentConnect(connection, port, options.ref),
+      onUse: () => {
+        for (const listener of this.#useListeners) listener();
+      },
+    });
     connection.closed.then(() => {
       this.#doors.close();
       return options.network?.close?.();
@@ -208,6 +214,10 @@ export class AgentSession implements ProviderSession {
 
   onContact(listener: (contact: Contact) => void): void {
     this.#options.network?.onContact?.(listener);
+  }
+
+  onUse(listener: () => void): void {
+    this.#useListeners.add(listener);
   }
 
   /** A port of the box as one of this machine's loopback: see `PortDoor` for who is let in. */

@@ -211,7 +211,7 @@ export interface HelloRequest {
   /** The agent ends at this time from now, in milliseconds. */
   readonly ttlMs: number | null;
   /**
-   * The agent ends after this time without a request (`info` aside), bytes for a connection, a running program (kernels
+   * The agent ends after this time without a request (`info` aside), bytes of a connection, a running program (kernels
    * aside) or a busy ping.
    */
   readonly idleMs: number | null;
@@ -287,6 +287,11 @@ export interface SpawnRequest {
   readonly user?: string | undefined;
   /** A terminal for all three; lane `in` is its input, lane `out` its output. `ENOTSUP` where there is none. */
   readonly pty: { readonly columns: number; readonly rows: number } | null;
+  /**
+   * After so long the agent ends the tree by SIGKILL, should the program still run: its client may have gone. Of the
+   * agent in Python alone: the other ends with its client.
+   */
+  readonly deadlineMs?: number | undefined;
   /** Descriptors 3 and 4 lead to the lanes `controlIn` and `controlOut`. For kernels, which do not count as use. */
   readonly control: boolean;
 }

@@ -7,9 +7,9 @@ const ofBackend: ReadonlySet<ErrorCode> = new Set(["UNAVAILABLE", "TRANSPORT", "
 /** The time between two looks at one that failed grows to this many times the first. */
 const longestWait = 16;
 
-/** Whether a failure says that nothing can be had of the backend now. */
+/** Whether a failure says that nothing can be had of the backend now; that of an index of packages says it of that. */
 export function isOfBackend(error: unknown): boolean {
-  return error instanceof SandboxError && ofBackend.has(error.code);
+  return error instanceof SandboxError && ofBackend.has(error.code) && error.packageFailure === undefined;
 }
 
 export interface BackendHealthOptions {
@@ -78,7 +78,10 @@ export class Health {
   }
 
   async #look(): Promise<void> {
-    const { ok } = await this.#options.check();
+    const ok = await this.#options.check().then(
+      (found) => found.ok,
+      () => false,
+    );
     // Somebody may have had an answer meanwhile.
     if (this.state === "IDLE") return;
     if (ok) return this.recover();

@@ -28,7 +28,14 @@ export class Backend {
       failures: options.failures ?? defaultFailures,
       recheckMs: options.recheckMs ?? defaultRecheckMs,
       check: () => provider.check(),
-      onChange: (health) => options.onHealth?.({ backend: key, ...health }),
+      onChange: (health) => {
+        try {
+          options.onHealth?.({ backend: key, ...health });
+        } catch (error) {
+          // What its listener does wrong is no fault of the call that it hears of.
+          process.emitWarning(error instanceof Error ? error : String(error));
+        }
+      },
     });
   }
 
@@ -50,6 +57,11 @@ export class Backend {
     }
   }
 
+  /** Whether a sandbox of this name was made here through this object, and lives. */
+  holds(name: string): Promise<boolean> {
+    return this.#held.holds(name);
+  }
+
   /** Whether a sandbox here has this name. */
   async hasNamed(name: string): Promise<boolean> {
     if (!this.provider.capabilities.features.list) return false;
@@ -61,7 +73,7 @@ export class Backend {
 
   async create(options: CreateOptions): Promise<ProviderSession> {
     const own = this.#own(options);
-    const session = await this.#held.hold(() => this.health.watch(() => this.provider.create(own)));
+    const session = await this.#held.hold(options.name, () => this.health.watch(() => this.provider.create(own)));
     return this.#wrap(session);
   }
 

@@ -1,5 +1,6 @@
 import { type ErrorCode, messageOf, SandboxError } from "../errors.js";
 import type { CreateOptions } from "../options.js";
+import type { PackageFailure } from "../packages/package-failure.js";
 import type { ProviderSession } from "../provider.js";
 import { TurnsByKey } from "../remote/turns-by-key.js";
 import type { Backend } from "./backend.js";
@@ -16,8 +17,6 @@ export class BalancedCreates {
   readonly #backends: readonly Backend[];
   readonly #options: BalanceOptions;
   readonly #turns = new TurnsByKey();
-  /** Of this program's named sandboxes, as long as they live. */
-  readonly #homes = new Map<string, { readonly backend: Backend; readonly session: ProviderSession }>();
 
   constructor(name: string, backends: readonly Backend[], options: BalanceOptions) {
     this.#name = name;
@@ -36,7 +35,7 @@ export class BalancedCreates {
     const home = await this.#homeOf(name, options);
     if (!home) return this.#createAnywhere(options);
     const refusal = home.refusal(options);
-    if (!refusal) return this.#createAt(home, options);
+    if (!refusal) return home.create(options);
     throw this.#error(
       "CONFLICT",
       `sandbox "${name}" lives at "${home.key}", which does not take these options (${refusal.message}): destroy it, or take another name`,
@@ -48,10 +47,10 @@ export class BalancedCreates {
     const failures: { readonly backend: Backend; readonly error: SandboxError }[] = [];
     for (const backend of chooseBackends(this.#backends, options, this.#options)) {
       try {
-        return await this.#createAt(backend, options);
+        return await backend.create(options);
       } catch (error) {
         options.signal?.throwIfAborted();
-        if (!(error instanceof SandboxError) || !(isOfBackend(error) || elsewhere.has(error.code))) throw error;
+        if (!(error instanceof SandboxError) || !maySucceedElsewhere(error)) throw error;
         failures.push({ backend, error });
         await this.#requireNotMade(backend, options, error);
         options.onProgress?.(`${backend.key} cannot make it (${error.message}): trying the next`);
@@ -60,33 +59,22 @@ export class BalancedCreates {
     throw this.#failed(failures);
   }
 
-  async #createAt(backend: Backend, options: CreateOptions): Promise<ProviderSession> {
-    const session = await backend.create(options);
-    if (options.name !== undefined) this.#homes.set(options.name, { backend, session });
-    return session;
-  }
-
   /**
    * The backend at which a sandbox of this name lives.
    * @throws SandboxError `UNAVAILABLE` where that cannot be told
    */
   async #homeOf(name: string, { lifetime }: CreateOptions): Promise<Backend | undefined> {
-    const known = this.#homes.get(name);
-    // One that does not answer may live.
-    const state = await known?.session.info().then(
-      (info) => info.state,
-      () => undefined,
-    );
-    if (known && state !== "gone") return known.backend;
-    this.#homes.delete(name);
-    const looks = await Promise.allSettled(this.#backends.map((backend) => backend.hasNamed(name)));
+    for (const backend of this.#backends) if (await backend.holds(name)) return backend;
+    // One that is not detached belongs to the program that made it: of this program's all are known, and nobody is to
+    // wait for those that do not answer.
+    const asked = lifetime?.detached ? this.#backends : this.#backends.filter(({ health }) => health.state === "IDLE");
+    const looks = await Promise.allSettled(asked.map((backend) => backend.hasNamed(name)));
     const found = looks.findIndex((look) => look.status === "fulfilled" && look.value);
-    if (found >= 0) return this.#backends[found];
+    if (found >= 0) return asked[found];
     const failed = looks.findIndex(({ status }) => status === "rejected");
-    // One that is not detached belongs to the program that made it: of this program's all are known.
     if (failed < 0 || !lifetime?.detached) return undefined;
     const look = looks[failed];
-    throw this.#notKnown(name, this.#backends[failed], look?.status === "rejected" ? look.reason : undefined);
+    throw this.#notKnown(name, asked[failed], look?.status === "rejected" ? look.reason : undefined);
   }
 
   /** A detached one that was half made where the answer was lost would be the first of two of its name. */
@@ -104,8 +92,9 @@ export class BalancedCreates {
     const retryable = failures.find(({ error }) => error.retryable);
     const reasons = failures.map(({ backend, error }) => `${backend.key}: ${error.message}`).join("; ");
     const errors = failures.map(({ error }) => error);
-    const code = (retryable ?? first)?.error.code ?? "UNAVAILABLE";
-    return this.#error(code, `no backend could make the sandbox: ${reasons}`, new AggregateError(errors));
+    const { code = "UNAVAILABLE", packageFailure } = (retryable ?? first)?.error ?? {};
+    const message = `no backend could make the sandbox: ${reasons}`;
+    return this.#error(code, message, new AggregateError(errors), packageFailure);
   }
 
   #notKnown(name: string, backend: Backend | undefined, cause: unknown): SandboxError {
@@ -113,7 +102,13 @@ export class BalancedCreates {
     return this.#error("UNAVAILABLE", message, cause);
   }
 
-  #error(code: ErrorCode, message: string, cause: unknown): SandboxError {
-    return new SandboxError(code, message, { provider: this.#name, operation: "create", cause });
+  #error(code: ErrorCode, message: string, cause: unknown, packageFailure?: PackageFailure): SandboxError {
+    return new SandboxError(code, message, { provider: this.#name, operation: "create", cause, packageFailure });
   }
+}
+
+/** An index of packages that one does not reach, another may. */
+function maySucceedElsewhere(error: SandboxError): boolean {
+  const isOfIndex = error.packageFailure !== undefined && error.retryable;
+  return isOfBackend(error) || isOfIndex || elsewhere.has(error.code);
 }

@@ -5,25 +5,24 @@ const lookMs = 30_000;
 
 /** The sessions that were made at one backend and live: as far as is known, and looked up once in a while. */
 export class HeldSessions {
-  readonly #sessions = new Set<ProviderSession>();
+  /** With the names of their sandboxes. */
+  readonly #sessions = new Map<ProviderSession, string | undefined>();
   #making = 0;
   #lookedAt = performance.now();
 
   /** Those that live, and those that are being made. */
   get count(): number {
-    if (performance.now() - this.#lookedAt > lookMs) {
-      this.#lookedAt = performance.now();
-      for (const session of this.#sessions) this.#forgetIfGone(session);
-    }
+    this.#look();
     return this.#sessions.size + this.#making;
   }
 
   /** Counts what is being made, and then what was. */
-  async hold(make: () => Promise<ProviderSession>): Promise<ProviderSession> {
+  async hold(name: string | undefined, make: () => Promise<ProviderSession>): Promise<ProviderSession> {
+    this.#look();
     this.#making += 1;
     try {
       const session = await make();
-      this.#sessions.add(session);
+      this.#sessions.set(session, name);
       return session;
     } finally {
       this.#making -= 1;
@@ -31,19 +30,34 @@ export class HeldSessions {
   }
 
   add(session: ProviderSession): void {
-    this.#sessions.add(session);
+    this.#sessions.set(session, undefined);
   }
 
   forget(session: ProviderSession): void {
     this.#sessions.delete(session);
   }
 
-  async #forgetIfGone(session: ProviderSession): Promise<void> {
-    // What cannot be told now is told at the next look.
-    const state = await session.info().then(
-      (info) => info.state,
-      () => undefined,
+  /** Whether one of this name lives; one that does not answer may. */
+  async holds(name: string): Promise<boolean> {
+    for (const [session, own] of this.#sessions) {
+      if (own === name && !(await this.#forgetIfGone(session))) return true;
+    }
+    return false;
+  }
+
+  #look(): void {
+    if (performance.now() - this.#lookedAt < lookMs) return;
+    this.#lookedAt = performance.now();
+    for (const session of this.#sessions.keys()) this.#forgetIfGone(session);
+  }
+
+  /** What cannot be told now is told at the next look. */
+  async #forgetIfGone(session: ProviderSession): Promise<boolean> {
+    const isGone = await session.info().then(
+      ({ state }) => state === "gone",
+      () => false,
     );
-    if (state === "gone") this.#sessions.delete(session);
+    if (isGone) this.#sessions.delete(session);
+    return isGone;
   }
 }

@@ -99,6 +99,7 @@ function plainCapabilities({ isolation, features, limits }: Capabilities, hasGit
       "exec.pty": false,
       "exec.user": false,
       "files.stream": "emulated",
+      "files.watch": false,
       "kernel.python": false,
       "kernel.javascript": false,
       "kernel.bash": false,

@@ -11,8 +11,13 @@ const maxConnections = 256;
 const patienceMs = 10_000;
 const tokenHeader = "x-sandkit-token";
 
-/** Connects to a server in a box. */
-export type Dial = () => Promise<Duplex>;
+/** What a door leads to. */
+export interface DoorTarget {
+  /** Connects to a server in a box. */
+  readonly dial: () => Promise<Duplex>;
+  /** Told of all that passes. */
+  readonly onUse: () => void;
+}
 
 /**
  * A port of a box, as one of this machine's loopback. Who comes with HTTP is let in by the token: in a header, or as
@@ -23,24 +28,24 @@ export class PortDoor {
   readonly info: PortInfo;
   readonly #server: Server;
   readonly #token: Buffer;
-  readonly #dial: Dial;
+  readonly #target: DoorTarget;
   readonly #sockets = new Set<Socket>();
 
-  static async open(dial: Dial): Promise<PortDoor> {
+  static async open(target: DoorTarget): Promise<PortDoor> {
     const server = createServer({ allowHalfOpen: true, noDelay: true }).listen(0, "127.0.0.1");
     // A door alone is no reason for a program to go on.
     server.unref();
     server.maxConnections = maxConnections;
     await once(server, "listening");
-    return new PortDoor(server, dial);
+    return new PortDoor(server, target);
   }
 
-  private constructor(server: Server, dial: Dial) {
+  private constructor(server: Server, target: DoorTarget) {
     const address = server.address();
     const port = typeof address === "object" ? address?.port : undefined;
     const token = randomBytes(20).toString("hex");
     this.#server = server;
-    this.#dial = dial;
+    this.#target = target;
     this.#token = Buffer.from(token);
     this.info = { url: `http://127.0.0.1:${port}`, headers: { [tokenHeader]: token } };
     server.on("connection", (socket) => this.#receive(socket));
@@ -64,9 +69,9 @@ export class PortDoor {
     const isOwn = await isOwnPeer(socket);
     if (!isOwn) socket.setTimeout(patienceMs, () => socket.destroy());
     // Where the server speaks first, nothing comes before it has.
-    const early = isOwn ? this.#dial() : undefined;
+    const early = isOwn ? this.#target.dial() : undefined;
     early?.then(
-      (connection) => connection.pipe(socket),
+      (connection) => this.#carry(connection, socket),
       () => undefined,
     );
     const { kind, bytes } = await firstBytesOf(socket);
@@ -77,15 +82,20 @@ export class PortDoor {
     }
     socket.setTimeout(0);
     try {
-      const connection = await (early ?? this.#dial());
-      if (!early) connection.pipe(socket);
+      const connection = await (early ?? this.#target.dial());
+      if (!early) this.#carry(connection, socket);
       if (bytes.length > 0) connection.write(bytes);
-      socket.pipe(connection);
+      this.#carry(socket, connection);
       join(socket, connection);
     } catch (error) {
       if (kind === "other") socket.resetAndDestroy();
       else refuse(socket, 502, error instanceof Error ? error.message : String(error));
     }
+  }
+
+  #carry(from: Duplex, to: Duplex): void {
+    from.on("data", this.#target.onUse);
+    from.pipe(to);
   }
 
   /** Whether a head of a request has the token. */

@@ -10,16 +10,27 @@ const [firstLookMs, longestLookMs] = [20, 500];
 /** Each is a listener of this machine, and may have many connections. */
 const mostDoors = 64;
 
+/** Between two that are told of use, in milliseconds. */
+const tellUseMs = 1_000;
+
+/** The box that doors lead to. */
+export interface DoorPlace {
+  /** Connects to a server in it; rejects while there is none. */
+  readonly connect: (port: number) => Promise<Duplex>;
+  /** Told while something passes. */
+  readonly onUse: () => void;
+}
+
 /** The ports of one box that were asked for, each with one door. */
 export class PortDoors {
   readonly #ref: SandboxRef;
-  readonly #connect: (port: number) => Promise<Duplex>;
+  readonly #place: DoorPlace;
   readonly #doors = new Map<number, Promise<PortDoor>>();
+  #usedAt = -tellUseMs;
 
-  /** @param connect Connects to a server in the box; rejects while there is none. */
-  constructor(ref: SandboxRef, connect: (port: number) => Promise<Duplex>) {
+  constructor(ref: SandboxRef, place: DoorPlace) {
     this.#ref = ref;
-    this.#connect = connect;
+    this.#place = place;
   }
 
   /**
@@ -39,14 +50,27 @@ export class PortDoors {
         `port ${port} of sandbox ${id}: ${mostDoors} other ports of it are open: use one of them`,
       );
     }
-    const door = this.#doors.get(port) ?? PortDoor.open(() => this.#connect(port));
+    const door =
+      this.#doors.get(port) ?? PortDoor.open({ dial: () => this.#place.connect(port), onUse: () => this.#use() });
     this.#doors.set(port, door);
-    return (await door).info;
+    try {
+      return (await door).info;
+    } catch (error) {
+      // Without a descriptor for it now, there may be one later.
+      this.#doors.delete(port);
+      throw error;
+    }
   }
 
   close(): void {
     for (const door of this.#doors.values()) door.then((open) => open.close()).catch(() => undefined);
     this.#doors.clear();
+  }
+
+  #use(): void {
+    if (performance.now() - this.#usedAt < tellUseMs) return;
+    this.#usedAt = performance.now();
+    this.#place.onUse();
   }
 
   async #wait(port: number, waitMs: number): Promise<void> {
@@ -64,7 +88,7 @@ export class PortDoors {
 
   async #isAnswered(port: number): Promise<boolean> {
     try {
-      leave(await this.#connect(port));
+      leave(await this.#place.connect(port));
       return true;
     } catch (error) {
       if (error instanceof SandboxError && error.code === "UNAVAILABLE") return false;

@@ -1,5 +1,6 @@
 import type { Capabilities } from "../capabilities.js";
 import { SandboxError } from "../errors.js";
+import type { Contact } from "../network/contact.js";
 import type {
   KernelOptions,
   PortInfo,
@@ -33,6 +34,8 @@ export class PausedSession implements ProviderSession {
   readonly ref: SandboxRef;
   readonly files: ProviderFiles;
   readonly #box: PausedBox;
+  /** Those that wait for it to be woken: nothing is contacted before. */
+  readonly #listeners: ((contact: Contact) => void)[] = [];
   #waking: Promise<ProviderSession> | undefined;
   #awake: ProviderSession | undefined;
 
@@ -59,6 +62,7 @@ export class PausedSession implements ProviderSession {
     this.#waking ??= this.#box.wake();
     try {
       this.#awake = await this.#waking;
+      for (const listener of this.#listeners.splice(0)) this.#awake.onContact?.(listener);
     } finally {
       this.#waking = undefined;
     }
@@ -76,6 +80,11 @@ export class PausedSession implements ProviderSession {
 
   async kernel(options: KernelOptions): Promise<ProviderKernel> {
     return this.#member("kernel")(options);
+  }
+
+  onContact(listener: (contact: Contact) => void): void {
+    if (this.#awake) this.#awake.onContact?.(listener);
+    else this.#listeners.push(listener);
   }
 
   async port(port: number, options?: { readonly waitMs?: number | undefined }): Promise<PortInfo> {

@@ -1,5 +1,6 @@
 import { ownerState } from "../owner.js";
 import type { ReapOptions, SandboxRef } from "../provider.js";
+import { Sweep } from "../sweep.js";
 import type { Fleet } from "./cloud.js";
 import type { Machine } from "./machine.js";
 
@@ -9,15 +10,15 @@ import type { Machine } from "./machine.js";
  */
 export async function reapMachines<Found extends Machine>(
   fleet: Fleet<Found>,
-  { olderThanMs, dryRun }: ReapOptions,
+  options: ReapOptions,
 ): Promise<SandboxRef[]> {
-  const reaped: SandboxRef[] = [];
-  for await (const found of fleet.list({}, "reap")) {
-    if (!(await isOrphan(found, olderThanMs))) continue;
-    if (!dryRun) await fleet.remove(found, "reap");
-    reaped.push({ provider: fleet.provider, id: found.id });
-  }
-  return reaped;
+  const sweep = new Sweep(fleet.provider, options);
+  await sweep.attempt(`machines at ${fleet.vendor}`, async () => {
+    for await (const found of fleet.list({}, "reap")) {
+      if (await isOrphan(found, options.olderThanMs)) await sweep.remove(found.id, () => fleet.remove(found, "reap"));
+    }
+  });
+  return sweep.end();
 }
 
 /** Of an owner on another machine nothing is known here: the vendor ends it. */

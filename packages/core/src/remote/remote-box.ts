@@ -1,5 +1,5 @@
 import type { Capabilities } from "../capabilities.js";
-import type { PortInfo, ProviderFiles, ProviderSession, SandboxRef, SnapshotInfo } from "../provider.js";
+import type { PortInfo, ProviderSession, SandboxRef, SnapshotInfo } from "../provider.js";
 import type { BoxInfo } from "./machine.js";
 import type { Terminal } from "./terminal.js";
 
@@ -22,8 +22,6 @@ export interface RemoteBox {
   terminal(user?: string): Terminal;
   /** The vendor's own way for large files, where it is faster than the agent. */
   readonly bulk?: BulkFiles | undefined;
-  /** Changes of files as the vendor tells of them. */
-  readonly watch?: ProviderFiles["watch"];
   /** Asked of the vendor for each `info`, and before it is believed that the box is gone. */
   info(): Promise<BoxInfo>;
   /** Why the box is not reached any more, as the vendor tells. */

@@ -1,4 +1,4 @@
-import type { ProviderFiles } from "../provider.js";
+import type { FileChange, ProviderFiles, WatchOptions } from "../provider.js";
 import { type AgentBox, readBulk, writeBulk } from "./bulk-files.js";
 import type { RemoteBox } from "./remote-box.js";
 
@@ -10,9 +10,9 @@ export type CallAgent = <Result>(
 ) => Promise<Result>;
 
 /** The files of a remote box: through its agent, and large ones by the vendor's own way where there is one. */
-export function remoteFiles(call: CallAgent, { bulk, watch }: Pick<RemoteBox, "bulk" | "watch">): ProviderFiles {
+export function remoteFiles(call: CallAgent, { bulk }: Pick<RemoteBox, "bulk">, hasWatch: boolean): ProviderFiles {
   return {
-    ...(watch && { watch }),
+    ...(hasWatch && { watch: (path, options) => watchBy(call, path, options) }),
     read: (...args) =>
       call(
         "files.read",
@@ -30,4 +30,23 @@ export function remoteFiles(call: CallAgent, { bulk, watch }: Pick<RemoteBox, "b
         await files.symlink?.(...args);
       }),
   };
+}
+
+/** Each change is waited for as anything else of the agent: who waits while somebody pauses the box is told so. */
+async function* watchBy(call: CallAgent, path: string, options: WatchOptions): AsyncGenerator<FileChange> {
+  // The agent's own iteration cannot be left while it waits: only stopped.
+  const stop = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
+  const changes = await call("files.watch", async ({ files }) =>
+    files.watch?.(path, { ...options, signal })[Symbol.asyncIterator](),
+  );
+  try {
+    while (changes) {
+      const { done, value } = await call("files.watch", () => changes.next());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    stop.abort();
+  }
 }

@@ -81,7 +81,8 @@ export class RemoteSession implements ProviderSession {
     this.#box = box;
     this.#options = options;
     this.#opened = opened;
-    this.files = remoteFiles((...call) => this.#call(...call), box);
+    const hasWatch = opened.agent.capabilities.features["files.watch"] !== false;
+    this.files = remoteFiles((...call) => this.#call(...call), box, hasWatch);
     this.#lease = new Lease({
       leaseMs: options.leaseMs,
       ttlMs: options.ttlMs,

@@ -216,6 +216,10 @@ print(done)
       const server = await session.spawn([python, "-c", boxServers(web, plain)], { stdin: false, mergeStderr: true });
       const { url, headers = {} } = await session.port(web, { waitMs: 10_000 });
       expect(url).toBe(closed.url);
+      let uses = 0;
+      session.onUse(() => {
+        uses += 1;
+      });
 
       expect((await fetch(url)).status).toBe(403);
       expect((await fetch(url, { headers: { "x-sandkit-token": "0".repeat(40) } })).status).toBe(403);
@@ -239,6 +243,7 @@ print(done)
         expect(await said(new URL(raw), "hello\n", stranger)).toMatch(/^HTTP\/1\.1 403 /);
       peer.end(Buffer.concat([Buffer.from("GET me "), upload]));
       expect(await text(peer)).toBe(createHash("sha256").update("GET me ").update(upload).digest("hex"));
+      expect(uses).toBeGreaterThan(0);
 
       for (let more = 3; more <= 64; more++) await session.port(more);
       await rejection(session.port(65), "QUOTA");

@@ -162,10 +162,16 @@ describe("a detached agent", () => {
     const run = one.client.sh("echo $$; exec yes");
     while (!run.bytes().includes("\n")) await sleep(5);
     const pid = Number.parseInt(run.bytes().toString(), 10);
+    // Those that have a deadline end at that; what one has left that ended before goes on.
+    const bounded = one.client.sh("trap '' TERM; echo $$; sleep 300", { deadlineMs: 1_500 });
+    const left = one.client.sh("sleep 300 & echo $!", { deadlineMs: 1_500 });
+    await left.exited.promise;
+    while (!bounded.bytes().includes("\n")) await sleep(5);
+    const [boundedPid, leftPid] = [bounded, left].map((each) => Number.parseInt(each.bytes().toString(), 10));
     one.child.stdin.destroy();
     await once(one.child, "exit");
     await sleep(3_000);
-    expect(await isAlive(pid)).toBe(true);
+    expect(await Promise.all([pid, boundedPid ?? 0, leftPid ?? 0].map(isAlive))).toEqual([true, false, true]);
     expect(await two.client.sh("echo on").text()).toBe("on\n");
     two.child.kill("SIGKILL");
     await sleep(100);
@@ -174,9 +180,9 @@ describe("a detached agent", () => {
     await sleep(3_000);
     expect(child.exitCode).toBe(null);
     three.child.stdin.destroy();
-    const left = performance.now();
+    const leftAt = performance.now();
     await once(child, "exit");
-    expect(performance.now() - left).toBeGreaterThan(500);
+    expect(performance.now() - leftAt).toBeGreaterThan(500);
     expect(await isAlive(pid)).toBe(false);
   });
 

@@ -123,6 +123,17 @@ for (const { name, env, there } of drivers) {
       const pool =
         "import multiprocessing\ndef square(n): return n * n\nwith multiprocessing.get_context('fork').Pool(2) as pool:\n    squares = pool.map(square, [1, 2])\nsquares";
       expect(await kernel.run(pool)).toMatchObject({ value: [1, 4] });
+      // A fork of a fork keeps what the first one has opened under the numbers that were the host's.
+      const twice =
+        "import os\npid = os.fork()\nif pid == 0:\n    files = [os.open('/dev/null', os.O_RDONLY) for _ in range(2)]\n    pid = os.fork()\n    if pid == 0:\n        [os.fstat(file) for file in files]\n        print('open')\nif pid:\n    os.waitpid(pid, 0)\n'done';";
+      expect(await kernel.run(twice)).toMatchObject({ exitCode: 0, stdout: "open\n", stderr: "" });
+    });
+
+    it("writes to stdout and stderr again after a cell that closed them", async () => {
+      const closed = await kernel.run("import os, sys\nprint('before')\nos.close(1)\nos.close(2)");
+      expect(closed).toMatchObject({ exitCode: 0, stdout: "before\n" });
+      const next = await kernel.run("print('after')\nprint('too', file=sys.stderr)\nos.system('echo program')");
+      expect(next).toMatchObject({ stdout: "after\nprogram\n", stderr: "too\n", value: 0 });
     });
 
     it("goes on with tasks and threads between cells, whose output the next cell has", async () => {

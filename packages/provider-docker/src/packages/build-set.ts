@@ -5,6 +5,8 @@ import { createTarPacker, type TarHeader } from "modern-tar";
 import type { EngineClient } from "../engine/client.js";
 import { jsonLines } from "../engine/json-lines.js";
 import { engineError, providerName, wordsOf } from "../errors.js";
+import type { BoxRun } from "../run-in-box.js";
+import { snapshotKey } from "../snapshot-labels.js";
 import { guestFile } from "./guest-file.js";
 import { type AddEntry, copyLayerFiles } from "./layer-files.js";
 import { baseKey, lockKey, lockText, type PackageSet, setKey } from "./package-set.js";
@@ -17,6 +19,8 @@ export interface SetParts {
   readonly base: string;
   /** What the box of the installation packs: `python/…` and `node/…`. */
   readonly archive: ReadableStream<Uint8Array>;
+  /** How packing has ended. */
+  readonly packed: Promise<BoxRun>;
   /** Where the image's Python looks for packages, and where those of the set are. */
   readonly python?: { readonly site: string; readonly folder: string } | undefined;
   readonly mostBytes: number;
@@ -63,8 +67,9 @@ export async function buildSet(engine: EngineClient, parts: SetParts): Promise<r
 }
 
 async function packContext(parts: SetParts, add: AddEntry): Promise<readonly string[]> {
-  const { set, base, archive, python, mostBytes } = parts;
+  const { set, base, archive, packed, python, mostBytes } = parts;
   const lock = await copyLayerFiles(archive, add, { bytes: mostBytes });
+  requireWhole(await packed);
   const write = async (name: string, text: string) => {
     const bytes = new TextEncoder().encode(text);
     await writeEntry(add({ name, type: "file", size: bytes.length, mode: 0o644, uid: 0, gid: 0 }), bytes);
@@ -82,6 +87,13 @@ async function packContext(parts: SetParts, add: AddEntry): Promise<readonly str
   return lock;
 }
 
+/** What tar could not read is not in the archive. */
+function requireWhole({ exitCode, words }: BoxRun): void {
+  if (exitCode === 0) return;
+  const message = `not all that the packages installed could be read (tar: ${exitCode}): ${words}: leave the package out that makes it`;
+  throw new SandboxError("INVALID", message, { provider: providerName, operation: "create" });
+}
+
 async function writeEntry(entry: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
   const writer = entry.getWriter();
   await writer.write(bytes);
@@ -95,7 +107,8 @@ function dockerfile(set: PackageSet, base: string, lock: readonly string[], site
     `FROM ${base}`,
     ...(python.length > 0 ? [copy("python/", `${places.python}/`), copy("site/", `${site}/`)] : []),
     ...(node.length > 0 ? [copy("node/", `${places.node}/`), copy("root/", "/")] : []),
-    `LABEL ${setKey}=${set.key} ${baseKey}=${base} ${lockKey}="${lockText(lock)}"`,
+    // Over a snapshot it is none: a snapshot of its sandboxes keeps the packages.
+    `LABEL ${setKey}=${set.key} ${baseKey}=${base} ${lockKey}="${lockText(lock)}" ${snapshotKey}=""`,
     "",
   ].join("\n");
 }

@@ -4,6 +4,7 @@ import { firstCommand } from "../agent-program.js";
 import { dockerCapabilities } from "../capabilities.js";
 import { labelsOf, type SandboxRecord } from "../labels.js";
 import { planSandbox, type SandboxPlan } from "../plan-sandbox.js";
+import { startInBox } from "../run-in-box.js";
 import { startSandbox } from "../start-sandbox.js";
 import type { Workspace } from "../workspace.js";
 import { buildSet } from "./build-set.js";
@@ -70,8 +71,8 @@ async function install(work: Installation): Promise<void> {
     if (set.asked.node.length > 0) await installNode(session, work, failed);
     const folders = [...(python ? ["python"] : []), ...(set.asked.node.length > 0 ? ["node"] : [])];
     const mostBytes = plan.workspace.mounts[places.root] ?? 0;
-    const pack = await session.spawn(["tar", "-cf", "-", ...folders], { cwd: places.root, stdin: false });
-    const parts = { set, base: base.id, archive: pack.stdout, python, mostBytes, signal };
+    const pack = await startInBox(session, ["tar", "-cf", "-", "-C", places.root, ...folders], { env: {} });
+    const parts = { set, base: base.id, archive: pack.stdout, packed: pack.ended, python, mostBytes, signal };
     const lock = await buildSet(engine, parts);
     onProgress(`installed ${lock.join(", ") || "nothing that the image did not have"}`);
   } finally {

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { ownerState } from "@sandkit/core";
+import { ownerState, type SandboxError } from "@sandkit/core";
 import type { CompiledAgents } from "../compiled-agents.js";
 import type { EngineClient } from "../engine/client.js";
 import { engineError, refusal, statusOf } from "../errors.js";
 import type { Asker, ImageFacts } from "../image-store.js";
+import { inspectImage } from "../images.js";
 import { ownerKey } from "../labels.js";
 import type { DockerOptions } from "../options.js";
 import type { SandboxPlan } from "../plan-sandbox.js";
@@ -11,7 +12,7 @@ import { removeContainer } from "../removal.js";
 import { SharedWork } from "../shared-work.js";
 import { installerName, installSet } from "./install-set.js";
 import type { Installation } from "./installation.js";
-import { baseKey, lockKey, lockOf, type PackageSet, packageSet, setKey } from "./package-set.js";
+import { type PackageSet, packageSet, setIn } from "./package-set.js";
 import { withPrograms } from "./places.js";
 import { lastUse, noteUse } from "./unused-sets.js";
 
@@ -39,7 +40,10 @@ export class PackageSets {
     asker: Asker,
   ): Promise<ImageFacts> {
     refuseTriggers(base);
-    const set = packageSet(base, packages, indexes);
+    const set = packageSet(base.origin, packages, indexes);
+    // A snapshot may have them already.
+    if (base.set === set.key) return base;
+    if (base.set !== undefined) throw otherSet(base, set);
     const found = await findSet(engine, set, base);
     if (found) {
       noteUse(engine, set, found.usedAt, asker.onProgress);
@@ -81,19 +85,20 @@ interface FoundSet {
 }
 
 async function findSet(engine: EngineClient, set: PackageSet, base: ImageFacts): Promise<FoundSet | undefined> {
-  try {
-    const image = await engine.dockerode.getImage(set.reference).inspect();
-    const { Id: id, Config: config } = image;
-    const labels: Readonly<Record<string, string>> = config?.Labels ?? {};
-    // Whoever names an image like that has not made it this set's.
-    if (labels[setKey] !== set.key || labels[baseKey] !== base.id) return undefined;
-    const packages = lockOf(labels[lockKey] ?? "");
-    const env = withPrograms(config?.Env ?? base.env);
-    return { facts: { ...base, id, env, packages }, usedAt: lastUse(image) };
-  } catch (error) {
-    if (statusOf(error) === 404) return undefined;
-    throw engineError(error, { operation: "create", subject: `image ${set.reference}` });
-  }
+  const image = await inspectImage(engine, set.reference);
+  if (!image) return undefined;
+  const { Id: id, Config: config } = image;
+  const added = setIn(config?.Labels);
+  // Whoever names an image like that has not made it this set's.
+  if (added?.key !== set.key || added.base !== base.id) return undefined;
+  const env = withPrograms(config?.Env ?? base.env);
+  return { facts: { ...base, id, env, packages: added.lock, set: set.key }, usedAt: lastUse(image) };
+}
+
+/** Two sets in one image would be two versions of what both have. */
+function otherSet({ reference, packages = [] }: ImageFacts, { names }: PackageSet): SandboxError {
+  const message = `option "packages": ${reference} has packages already (${packages.join(", ")}), and no others can be added (${names.join(", ")}): leave them out, or snapshot a sandbox that has them all`;
+  return refusal("INVALID", message);
 }
 
 /** Waits for the end of the container in which another program installs. One whose owner has died is removed. */

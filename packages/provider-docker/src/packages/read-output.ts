@@ -17,6 +17,8 @@ export interface Outcome {
 export async function readOutput(process: ProviderProcess, onProgress?: (message: string) => void): Promise<Outcome> {
   const decoder = new TextDecoder();
   const errors = process.stderr.pipeTo(new WritableStream());
+  // Where stdout fails too, that is what is told.
+  errors.catch(() => undefined);
   let text = "";
   let line = "";
   for await (const bytes of process.stdout) {

@@ -1,7 +1,8 @@
-import type { SandboxRef } from "@sandkit/core";
+import type { ReapOptions, Sweep } from "@sandkit/core";
 import type { ImageInspectInfo } from "dockerode";
 import type { EngineClient } from "../engine/client.js";
-import { messageOf, onEngine, providerName, statusOf } from "../errors.js";
+import { messageOf, onEngine } from "../errors.js";
+import { inspectImage, removeImage } from "../images.js";
 import { type PackageSet, referenceOf, setKey } from "./package-set.js";
 
 const dayMs = 24 * 60 * 60_000;
@@ -31,39 +32,25 @@ export function noteUse(
     .catch((error: unknown) => onProgress?.(`that ${reference} is used could not be noted: ${messageOf(error)}`));
 }
 
-/** Removes the images of sets that nobody has used for 30 days, or `olderThanMs` where that is more, and tells which. */
+/** Removes the images of sets that nobody has used for 30 days, or `olderThanMs` where that is more. */
 export async function removeUnusedSets(
   engine: EngineClient,
-  { olderThanMs, dryRun }: { readonly olderThanMs: number; readonly dryRun?: boolean | undefined },
+  { olderThanMs }: Pick<ReapOptions, "olderThanMs">,
+  sweep: Sweep,
   keptMs = usuallyKeptMs,
-): Promise<SandboxRef[]> {
+): Promise<void> {
   const context = { operation: "reap", subject: "images of package sets" };
   const images = await onEngine(context, () =>
     engine.dockerode.listImages({ filters: JSON.stringify({ label: [setKey] }) }),
   );
-  const removed: SandboxRef[] = [];
+  const isKept = (usedAt: number) => Date.now() - usedAt < Math.max(keptMs, olderThanMs);
   for (const { Id: id, RepoTags: tags, Created: created, Labels: labels } of images) {
     // An image that somebody has made over a set's has its label, and another name.
     const name = tags?.find((tag) => tag.endsWith(referenceOf(labels[setKey] ?? "")));
-    if (name === undefined) continue;
-    if (Date.now() - created * 1000 < Math.max(keptMs, olderThanMs)) continue;
-    const usedAt = lastUse(await onEngine(context, () => engine.dockerode.getImage(id).inspect()));
-    if (Date.now() - usedAt.getTime() < Math.max(keptMs, olderThanMs)) continue;
-    if (!dryRun && !(await removeImage(engine, name))) continue;
-    removed.push({ provider: providerName, id: name });
-  }
-  return removed;
-}
-
-/** False for one that a container still has. */
-async function removeImage(engine: EngineClient, name: string): Promise<boolean> {
-  try {
-    await engine.dockerode.getImage(name).remove({ force: false });
-    return true;
-  } catch (error) {
-    const status = statusOf(error);
-    if (status === 404) return true;
-    if (status === 409) return false;
-    return onEngine({ operation: "reap", subject: `image ${name}` }, () => Promise.reject(error));
+    if (name === undefined || isKept(created * 1000)) continue;
+    await sweep.attempt(name, async () => {
+      const image = await inspectImage(engine, id, "reap");
+      if (image && !isKept(lastUse(image).getTime())) await sweep.remove(name, () => removeImage(engine, name));
+    });
   }
 }

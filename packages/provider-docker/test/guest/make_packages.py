@@ -75,4 +75,5 @@ node(
     dependencies={"leaf": "^1.0.0"},
     scripts={"postinstall": "id -u > told.txt; touch /usr/bin/own /etc/own /node_modules 2>/dev/null; true"},
 )
+node("secretive", "1.0.0", {}, scripts={"postinstall": "mkdir closed && touch closed/file && chmod 000 closed"})
 node("thorn", "1.0.0", {}, scripts={"postinstall": "echo needs a compiler; exit 3"})

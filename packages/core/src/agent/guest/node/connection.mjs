@@ -16,7 +16,7 @@ export class Connection {
   #ended = false;
   #wake = () => undefined;
 
-  /** @param onUse Called for bytes of the host. */
+  /** @param onUse Called for bytes, whoever sends them. */
   constructor(stream, socket, onUse = () => undefined) {
     this.#socket = socket;
     this.#incoming = stream.incoming.get(laneNumber.in);
@@ -63,6 +63,7 @@ export class Connection {
       this.#outgoing.onEnd = resolve;
       this.#outgoing.onRoom = () => this.#flush();
       socket.on("data", (bytes) => {
+        this.#onUse();
         this.#held = bytes;
         this.#flush();
       });

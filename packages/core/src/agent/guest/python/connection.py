@@ -87,6 +87,7 @@ class SocketOutput(OutLane):
             self.stream.broke()
             return
         if data:
+            self.stream.agent.touch()
             self.send(data)
         else:
             self.end()

@@ -9,7 +9,7 @@ import _signal as signal
 
 from .crew import no_room
 from .lanes import ControlOutput, OutLane, ProgramInput, ProgramOutput
-from .native import Failure, encoded, environment_field, field, number_field, path_field
+from .native import Failure, encoded, environment_field, field, number_field, path_field, seconds_field
 from .stream import Stream
 from .users import user_field
 from .wire import END, LANE_CONTROL_IN, LANE_CONTROL_OUT, LANE_ERR, LANE_IN, LANE_OUT
@@ -65,6 +65,8 @@ class Process(Stream):
         self.exit_told = False
         self.killed = False
         self.is_kernel = False
+        # Ends it, should nobody else do in time.
+        self.limit = None
         self.status = None
         self.tickets = {}
         self.given = []
@@ -88,6 +90,7 @@ class Process(Stream):
         user, login = user_field(request)
         env = {**self.agent.env, **login, **environment_field(request, "env")}
         self.is_kernel = field(request, "control", bool)
+        deadline = seconds_field(request, "deadlineMs", optional=True)
         self.oom_kills = self.agent.memory.kills()
         try:
             terminal = self.open_lanes(request)
@@ -100,7 +103,21 @@ class Process(Stream):
         except Failure:
             self.drop_lanes()
             raise
+        self.enter(deadline)
+
+    def enter(self, deadline):
         self.agent.enter(self)
+        if deadline is not None:
+            self.limit = self.agent.loop.after(deadline, self.overdue)
+
+    def leave(self):
+        self.agent.leave(self)
+        self.agent.loop.cancel(self.limit)
+
+    def overdue(self):
+        # What a program that has ended in time has left running may go on.
+        if not self.exit_told:
+            self.kill(int(signal.SIGKILL), "tree", lambda: None)
 
     def open_lanes(self, request):
         """Makes the lanes and what the program gets of them; the path of the terminal, if it gets one."""
@@ -183,7 +200,7 @@ class Process(Stream):
                     lane.end()
         elif kind == "failed":
             self.drop_lanes()
-            self.agent.leave(self)
+            self.leave()
             failure = Failure(values[0], os.strerror(values[0]))
             self.refuse(failure if values[0] in CWD_ERRORS else no_room(OSError(*values, failure.message)))
         elif kind == "exited":
@@ -223,7 +240,7 @@ class Process(Stream):
         for lane in list(self.lanes.values()):
             if isinstance(lane, ProgramOutput):
                 lane.tree_gone()
-        self.agent.leave(self)
+        self.leave()
         self.settle()
 
     def leader_reaped(self, pid, status, usage):
@@ -238,7 +255,7 @@ class Process(Stream):
         """Nothing of the tree is left."""
         if self.pid == 0:
             self.drop_lanes()
-            self.agent.leave(self)
+            self.leave()
             self.refuse(Failure(errno.EAGAIN, "what was to start the program was killed: try again"))
             return
         if self.agent.memory.kills() <= self.oom_kills:
@@ -254,7 +271,7 @@ class Process(Stream):
         for lane in list(self.lanes.values()):
             lane.close()
         self.is_gone = True
-        self.agent.leave(self)
+        self.leave()
         self.settle()
 
     def kill(self, number, scope, answer):

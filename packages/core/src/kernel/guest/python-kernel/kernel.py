@@ -121,6 +121,7 @@ class Kernel:
         return text
 
     def _end(self, number, result, value):
+        streams.reopen_outputs()
         streams.flush()
         fields = json.dumps(result)
         if value is not None:
@@ -130,8 +131,12 @@ class Kernel:
         self._control.send(f'{{"id":{number},"done":{fields}}}')
 
     def _fork(self):
+        if self._forked:
+            # A fork of a fork has nothing of the host's any more.
+            return
         self._forked = True
         self._control.forget()
+        streams.forget()
         self.loop.forget()
 
 

@@ -2,7 +2,11 @@
 
 import builtins
 import io
+import os
 import sys
+
+# Where stdout and stderr are kept, above the numbers that files get, which are the lowest that are free.
+_kept = {1: 101, 2: 102}
 
 
 def install():
@@ -10,6 +14,8 @@ def install():
     sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape", line_buffering=True)
     sys.stderr.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
     reopen_stdin()
+    for number, kept in _kept.items():
+        os.dup2(number, kept, inheritable=False)
     builtins.input = _input
 
 
@@ -18,6 +24,21 @@ def reopen_stdin():
     if sys.stdin is None or sys.stdin.closed:
         file = open(0, "rb", closefd=False)
         sys.stdin = sys.__stdin__ = io.TextIOWrapper(file, encoding="utf-8", errors="surrogateescape")
+
+
+def reopen_outputs():
+    """A cell that closed stdout or stderr has silenced itself, and not those after it."""
+    for number, kept in _kept.items():
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(kept, number)
+
+
+def forget():
+    """In a fork: what it closes is closed."""
+    for kept in _kept.values():
+        os.close(kept)
 
 
 def flush():
