@@ -7,6 +7,8 @@ import type { PlainPlace } from "./plain-place.js";
 
 /** What comes before the content. */
 const agreement = Buffer.from("ok\n");
+/** What comes on stderr once all of the content is out. */
+const wholeWord = "whole\n";
 
 /** The bytes of a file, pulled from a program inside that reads it. */
 export async function readFile(
@@ -42,20 +44,20 @@ export async function readFile(
     },
     stderr: (bytes) => {
       said += Buffer.from(bytes).toString("utf8");
-      if (said.includes("\n")) verdict.resolve(said.split("\n")[0] ?? "");
+      if (said.includes("\n") && said !== wholeWord) verdict.resolve(said.split("\n")[0] ?? "");
     },
     wanted: () => pipe.wanted,
   });
   exec.closed.then(async () => {
     signal?.removeEventListener("abort", stop);
     // A box that was lost closes the streams as well: what came then is not the whole file.
-    const { complete, code, failure } = await exec.ending();
+    const { complete, failure } = await exec.ending();
     verdict.reject(failure ?? place.lost());
     if (over) return;
     over = true;
     if (!complete) pipe.fail(failure ?? place.lost());
     // What reads the file has stopped before its end.
-    else if (code !== null && code !== 0) pipe.fail(fileError("EIO", "files.read", path, place));
+    else if (!said.endsWith(wholeWord)) pipe.fail(fileError("EIO", "files.read", path, place));
     else pipe.end();
   });
   // Who left while it was started is not told again.

@@ -80,22 +80,24 @@ modified_at() {
   echo "$seconds.$(printf '%.3s' "$fraction")"
 }
 
-# Says "ok" on stdout, before the content: what comes on stderr may come after it, and wait for whoever reads that.
+# Says "ok" on stdout, before the content, and "whole" on stderr once that is out: what comes on one may come after what
+# comes on the other, and wait for whoever reads it.
 read_file() { # path offset length
   [ -e "$1" ] || fail_missing "$1"
   require_regular "$1"
   [ -r "$1" ] || fail EACCES
   echo ok
   if [ "$3" = 0 ]; then
-    exit 0
+    :
   elif [ "$2" = 0 ] && [ -z "$3" ]; then
-    exec cat <"$1"
+    cat <"$1"
   elif [ -z "$3" ]; then
-    exec tail -c "+$(($2 + 1))" <"$1"
+    tail -c "+$(($2 + 1))" <"$1"
   else
-    # A pipeline tells of its last program alone: that the first has failed shows by the file that it leaves unread.
-    { tail -c "+$(($2 + 1))" <"$1" 2>/dev/null || [ $? -eq 141 ] || kill -s TERM $$; } | head -c "$3"
-  fi
+    # A pipeline tells of its last program alone. The first may fail because that has enough and leaves, by SIGPIPE or,
+    # where that is ignored, by an error; it has failed by itself where another byte is still taken.
+    { tail -c "+$(($2 + 1))" <"$1" || { head -c 1 /dev/zero && kill -s TERM $$; }; } 2>/dev/null | head -c "$3"
+  fi && echo whole >&2
 }
 
 # What must hold of the file that is there, or not there, for a write to go on.
