@@ -6,6 +6,7 @@ import { providerName } from "./errors.js";
 export class PauseState {
   #paused = false;
   #looking = false;
+  #changes = 0;
   readonly #waiting = new Set<(reason: SandboxError) => void>();
 
   get paused(): boolean {
@@ -15,6 +16,7 @@ export class PauseState {
   /** By this program: what waits for the box goes on waiting. */
   set(paused: boolean): void {
     this.#paused = paused;
+    this.#changes += 1;
   }
 
   /**
@@ -24,8 +26,11 @@ export class PauseState {
   async look(engine: EngineClient, container: string, sandboxId: string): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
+    const before = this.#changes;
     try {
       const found = await engine.inspect(container);
+      // What was found may be what was before that.
+      if (this.#changes !== before) return;
       const paused = found?.State.Paused ?? false;
       if (paused && !this.#paused) {
         const reason = pausedError(sandboxId, "was paused by somebody else");
