@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ownerState } from "@sandkit/core";
 import type { CompiledAgents } from "../compiled-agents.js";
 import type { EngineClient } from "../engine/client.js";
-import { engineError, statusOf } from "../errors.js";
+import { engineError, refusal, statusOf } from "../errors.js";
 import type { Asker, ImageFacts } from "../image-store.js";
 import { ownerKey } from "../labels.js";
 import type { DockerOptions } from "../options.js";
@@ -30,7 +30,8 @@ export class PackageSets {
 
   /**
    * The image with these packages over this one.
-   * @throws SandboxError for packages that cannot be had, with `packageFailure`; or the reason of the signal
+   * @throws SandboxError `UNSUPPORTED` for an image with neither Python nor Node; for packages that cannot be had, with
+   * `packageFailure`; or the reason of the signal
    */
   async prepare(
     engine: EngineClient,
@@ -38,6 +39,10 @@ export class PackageSets {
     { packages, indexes, runtime }: Pick<SandboxPlan, "packages" | "indexes" | "runtime">,
     asker: Asker,
   ): Promise<ImageFacts> {
+    if (base.first === "shell") {
+      const message = `option "packages" needs python3 or node in the image: ${base.reference} has neither`;
+      throw refusal("UNSUPPORTED", message);
+    }
     const set = packageSet(base, packages, indexes);
     const found = await findSet(engine, set, base);
     if (found) {
