@@ -17,18 +17,12 @@ import { runInContainer } from "./run-in-container.js";
 /** Where Podman's API is not Docker's; the rest is the same agent in the same box. */
 const where = [
   ...["create", "info", "destroy", "attach", "list", "ttl", "detached", "check"].map((group) => `lifecycle.${group}`),
-  ...[
-    "exec",
-    "stdin",
-    "capabilities",
-    "network.none",
-    "network.allowlist",
-    "network.ports",
-    "resources",
-    "kill.process",
-    "kill.abort.daemon",
-  ],
-  ...["kill.timeout.double-fork", "files.atomic", "files.permissions", "output.limit.kill", "concurrency.exec.50"],
+  // What a container is started with, and the way to its agent.
+  ...["exec.argv.large", "exec.env", "exec.cwd.default", "exec.pty", "exec.user", "stdin.large", "stdin.held-up"],
+  ...["capabilities", "network.none", "network.allowlist", "network.ports", "resources", "concurrency.exec.50"],
+  // What a process number and a file are there.
+  ...["kill.process.daemon", "kill.abort.daemon", "kill.timeout.double-fork", "output.limit.kill"],
+  ...["files.atomic", "files.permissions"],
 ];
 
 const podman = podmanIsThere ? await PodmanEngine.start([testImages.python, testImages.busybox]) : undefined;
