@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { ownerLabel, type ProviderSession, type SnapshotInfo } from "@sandkit/core";
 import type { ContainerInspectInfo } from "dockerode";
 import { createTarPacker } from "modern-tar";
+import { addTarFile } from "./add-tar-file.js";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine } from "./errors.js";
 import type { FirstProgram } from "./hardening.js";
@@ -89,9 +90,7 @@ function inParts(inner: ReadableStream<Uint8Array>, directory: string) {
   const addFolder = (name: string) => controller.add({ name, type: "directory", mode: 0o755, size: 0 }).close();
   const addPart = async (part: Buffer) => {
     const name = `${directory.slice(1)}/${String(count).padStart(8, "0")}`;
-    const writer = controller.add({ name, type: "file", mode: 0o444, size: part.length }).getWriter();
-    await writer.write(part);
-    await writer.close();
+    await addTarFile(controller.add, name, part, 0o444);
     count += 1;
   };
   const pack = async () => {

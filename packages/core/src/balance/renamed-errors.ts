@@ -8,9 +8,9 @@ export type RenameError = (error: unknown) => unknown;
 export function renameErrors(inner: SandboxRef, outer: SandboxRef): RenameError {
   return (error) => {
     if (!(error instanceof SandboxError) || error.provider !== inner.provider) return error;
-    const { code, message, operation, retryable, retryAfterMs, result } = error;
+    const { code, message, operation, retryable, retryAfterMs, result, packageFailure } = error;
     return new SandboxError(code, message.replaceAll(inner.id, outer.id), {
-      ...{ operation, retryable, retryAfterMs, result },
+      ...{ operation, retryable, retryAfterMs, result, packageFailure },
       provider: outer.provider,
       sandboxId: error.sandboxId === undefined ? undefined : outer.id,
       cause: error,

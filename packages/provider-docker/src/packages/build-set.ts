@@ -2,11 +2,12 @@ import { Readable } from "node:stream";
 import type { ReadableStream as WebStream } from "node:stream/web";
 import { type AskedPackages, SandboxError } from "@sandkit/core";
 import { createTarPacker, type TarHeader } from "modern-tar";
+import { type AddEntry, addTarFile } from "../add-tar-file.js";
 import type { EngineClient } from "../engine/client.js";
 import { jsonLines } from "../engine/json-lines.js";
 import { engineError, providerName, wordsOf } from "../errors.js";
 import { guestFile } from "./guest-file.js";
-import { type AddEntry, copyLayerFiles } from "./layer-files.js";
+import { copyLayerFiles } from "./layer-files.js";
 import { baseKey, lockKey, lockText, type PackageSet, setKey } from "./package-set.js";
 import { places } from "./places.js";
 
@@ -63,27 +64,19 @@ export async function buildSet(engine: EngineClient, parts: SetParts): Promise<r
 async function packContext(parts: SetParts, add: AddEntry): Promise<readonly string[]> {
   const { set, base, archive, python, mostBytes } = parts;
   const lock = await copyLayerFiles(archive, add, { bytes: mostBytes });
-  const write = async (name: string, text: string) => {
-    const bytes = new TextEncoder().encode(text);
-    await writeEntry(add({ name, type: "file", size: bytes.length, mode: 0o644, uid: 0, gid: 0 }), bytes);
-  };
+  const write = (name: string, text: string) => addTarFile(add, name, new TextEncoder().encode(text), 0o644);
   if (python) {
     await write("site/sandkit_packages.py", await guestFile("sandkit_packages.py"));
     await write("site/sandkit-packages.txt", `${python.folder}\n`);
     await write("site/sandkit-packages.pth", pth);
   }
   if (set.asked.node.length > 0) {
+    // There they are found by `require` and by `import` from any directory, which they would not be by `NODE_PATH`.
     const link: TarHeader = { name: "root/node_modules", type: "symlink", size: 0, mode: 0o777, uid: 0, gid: 0 };
     await add({ ...link, linkname: `${places.node}/node_modules` }).close();
   }
   await write("Dockerfile", dockerfile(set, base, lock, python?.site));
   return lock;
-}
-
-async function writeEntry(entry: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
-  const writer = entry.getWriter();
-  await writer.write(bytes);
-  await writer.close();
 }
 
 function dockerfile(set: PackageSet, base: string, lock: readonly string[], site: string | undefined): string {
