@@ -9,8 +9,7 @@ const pool = mode === "pool" ? { pool: { size: 2 } } : {};
 const provider = docker({ images: { python: image }, leaseMs: 3_000, ...pool });
 // What is downloaded never ends.
 const server = createServer((_, response) => {
-  const more = () => response.write(Buffer.alloc(65_536)) || response.once("drain", more);
-  const timer = setInterval(more, 10);
+  const timer = setInterval(() => response.writableNeedDrain || response.write(Buffer.alloc(65_536)), 10);
   response.on("close", () => clearInterval(timer));
 }).listen(0, "127.0.0.1");
 await new Promise((resolve) => server.once("listening", resolve));
@@ -18,12 +17,14 @@ const site = `localhost:${server.address().port}`;
 
 const sandbox = await createSandbox(provider, {
   labels: { mark },
-  network: { allow: [site] },
+  // Its pool holds what is asked for by who asks for nothing else.
+  ...(mode !== "pool" && { network: { allow: [site] } }),
   onProgress: (message) => console.log(message),
   ...(detached && { lifetime: { detached: true } }),
 });
-if (!detached) {
-  await sandbox.spawn("setsid sleep 600 & sleep 600");
+if (detached) await sandbox.files.write("mark", mark);
+else await sandbox.spawn("setsid sleep 600 & sleep 600");
+if (mode === undefined) {
   const download = await sandbox.spawn(
     [
       "python3",
@@ -33,6 +34,6 @@ if (!detached) {
     { env: { NO_PROXY: "", no_proxy: "" } },
   );
   for await (const _ of download.stdout) break;
-} else await sandbox.files.write("mark", mark);
+}
 console.log(`ready ${JSON.stringify(sandbox.ref)}`);
 setInterval(() => undefined, 1_000);
