@@ -10,8 +10,10 @@ const image = process.env.SANDKIT_TEST_IMAGE_PYTHON ?? "sandkit/python:test";
 
 describe.each([
   { name: "pool", page: "pools", needsEngine: true },
+  { name: "docker-network", page: "network", needsEngine: true },
+  { name: "snapshots", page: "snapshots", needsEngine: true },
   { name: "balance", page: "balance", needsEngine: false },
-])("docs/guide/$page.md", ({ name, page, needsEngine }) => {
+])("docs/guide/$page", ({ name, page, needsEngine }) => {
   const text = readFileSync(`${folder}../docs/guide/${page}.md`, "utf8");
   const [, shown, code, output] =
     /`examples\/([\w-]+)\.ts`[\s\S]*?```ts\n([\s\S]*?)```\n```text\n([\s\S]*?)```/.exec(text) ?? [];

@@ -1,6 +1,6 @@
-import type { SandboxInfo } from "@sandkit/core";
 import { chooseProvider } from "./choose-provider.js";
 import type { Invocation } from "./command.js";
+import { livingOf } from "./live/find-sandbox.js";
 import { parsePairs } from "./pairs.js";
 import { sandboxTable } from "./sandbox-table.js";
 
@@ -8,9 +8,7 @@ import { sandboxTable } from "./sandbox-table.js";
 export async function listSandboxes({ values, every }: Invocation): Promise<number> {
   const labels = every.label && parsePairs("label", every.label);
   const { provider } = await chooseProvider(values);
-  const found: SandboxInfo[] = [];
-  for await (const info of provider.list({ labels })) found.push(info);
-  found.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  const found = await livingOf(provider, labels);
   if (values.json) process.stdout.write(`${JSON.stringify({ provider: provider.name, sandboxes: found })}\n`);
   else process.stdout.write(sandboxTable(found));
   if (!values.json && found.length === 0 && process.stderr.isTTY)

@@ -4,7 +4,7 @@ import { chmod, lstat, mkdir, readFile, readlink, stat, symlink, writeFile } fro
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { describeOnEngine, dockerFolder } from "./engine.js";
-import { bin, environment, sandkit } from "./sandkit.js";
+import { bin, environment, sandkit, start } from "./sandkit.js";
 
 const folder = dockerFolder();
 const terminal = fileURLToPath(new URL("at-terminal.py", import.meta.url));
@@ -108,13 +108,15 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
     await chmod(`${source}/sub/run`, 0o750);
     await symlink("sub/run", `${source}/link`);
     expect(await live("cp", [source, `${name}:`])).toMatchObject({ code: 0, stdout: "", stderr: "" });
-    expect((await live("exec", [name, "./a folder/link"])).stdout).toBe("ran\n");
 
-    // What the sandbox has made of it since is hostile.
-    const hostile =
-      "ln -s /etc/passwd out; ln -s sub/../.. up; ln -s sub around; ln -s around/../.. climb; mkfifo pipe" +
-      "; ln -s .. sub/...; ln -s .../../other sub/dots; mkfifo \"$(printf 'red\\033[31m\\nfix')\"";
-    await live("exec", ["--cwd", "a folder", name, "sh", "-c", hostile]);
+    // What the sandbox makes of it then is hostile.
+    const hostile = [
+      "./link; ln -s /etc/passwd out; ln -s sub/../.. up; ln -s sub around; ln -s around/../.. climb; mkfifo pipe",
+      "ln -s .. sub/...; ln -s .../../other sub/dots; mkfifo \"$(printf 'red\\033[31m\\nfix')\"",
+      "mkdir -p ../t/linked; echo x >../t/linked/owned; head -c 9000000 /dev/zero >/tmp/big",
+    ];
+    const ran = await live("exec", ["--cwd", "a folder", name, "sh", "-c", hostile.join("; ")]);
+    expect(ran).toMatchObject({ code: 0, stdout: "ran\n" });
     const target = folder.path("back");
     const back = await live("cp", [`${name}:a folder`, target]);
     expect(back).toMatchObject({ code: 1, stdout: "" });
@@ -133,7 +135,6 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
     await live("cp", [`${name}:a folder/sub/.`, folder.path("into")]);
     expect(await readFile(folder.path("into/run"), "utf8")).toBe("#!/bin/sh\necho ran\n");
     await symlink("/tmp", folder.path("into/linked"));
-    await live("exec", [name, "sh", "-c", "mkdir -p t/linked; echo x >t/linked/owned"]);
     expect(await live("cp", [`${name}:t/.`, folder.path("into")])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("is a link"),
@@ -141,6 +142,10 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
 
     expect((await live("cp", ["-", `${name}:/tmp/in`], "by a pipe")).code).toBe(0);
     expect((await live("cp", [`${name}:/tmp/in`, "-"])).stdout).toBe("by a pipe");
+    // Who has seen enough of it is told nothing more.
+    const { child, outcome } = start(["cp", "--config", folder.config(), `${name}:/tmp/big`, "-"]);
+    child.stdout.once("data", () => child.stdout.destroy());
+    expect(await outcome).toMatchObject({ code: 141, stderr: "" });
     expect(await live("cp", [`${name}:nowhere`, target])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("nowhere"),

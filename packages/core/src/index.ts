@@ -71,8 +71,7 @@ export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
 export { AllowList } from "./network/allow-list.js";
 export type { Contact } from "./network/contact.js";
 export type { EgressPolicy } from "./network/egress-policy.js";
-export type { EgressProxyOptions } from "./network/egress-proxy.js";
-export { egressPolicyOf, type PackageIndexes, publicHosts } from "./network/package-indexes.js";
+export { egressPolicyOf, type PackageIndexes, publicIndexHosts } from "./network/package-indexes.js";
 export type {
   ApprovalRequest,
   CreateOptions,
@@ -98,6 +97,7 @@ export {
   parsePackages,
   pythonEntries,
 } from "./packages/parse-packages.js";
+export { readInstaller } from "./packages/read-installer.js";
 export { parseOptions } from "./parse-options.js";
 export { PlainBox, type PlainBoxOptions } from "./plain/plain-box.js";
 export type { OutputSink, PlainEnding, PlainExec, PlainPlace, PlainStart } from "./plain/plain-place.js";

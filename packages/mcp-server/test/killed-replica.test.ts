@@ -13,7 +13,7 @@ const hasEngine = process.env.SANDKIT_TEST_ENGINE === "1";
 if (!hasEngine) console.warn("SKIPPED: a killed replica is not tested: no container engine answers");
 const image = process.env.SANDKIT_TEST_IMAGE_PYTHON ?? "sandkit/python:test";
 const leaseMs = 3_000;
-const idleSeconds = 10;
+const idleSeconds = 5;
 const options = { images: { python: image }, pull: "never", leaseMs } as const;
 const provider = docker(options);
 

@@ -88,6 +88,8 @@ export class DockerSession implements ProviderSession {
     standstill.set(true);
     try {
       await freeze(engine, container, true, record.id);
+      // Who looked in between has seen it running.
+      standstill.set(true);
     } catch (error) {
       standstill.set(false);
       throw error;

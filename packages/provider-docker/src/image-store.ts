@@ -3,7 +3,7 @@ import { buildTemplate, builtName } from "./build-template.js";
 import type { EngineClient } from "./engine/client.js";
 import { providerName } from "./errors.js";
 import type { FirstProgram } from "./hardening.js";
-import { inspectImage } from "./images.js";
+import { inspectImage, isOver } from "./images.js";
 import { setIn } from "./packages/package-set.js";
 import { withPrograms } from "./packages/places.js";
 import { probeImage } from "./probe-image.js";
@@ -66,7 +66,8 @@ export class ImageStore {
     const { Id: id, Config: config } = found;
     const env = config?.Env ?? [];
     // A snapshot of a sandbox with packages, and whatever else was made over a set, has them too.
-    const added = setIn(config?.Labels);
+    const claimed = setIn(config?.Labels);
+    const added = claimed && (await isOver(engine, found, claimed.base)) ? claimed : undefined;
     const origin = added?.base ?? id;
     const facts = {
       ...{ id, reference, origin },

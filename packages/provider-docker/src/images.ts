@@ -28,3 +28,18 @@ export async function removeImage(engine: EngineClient, image: string): Promise<
     throw engineError(error, { operation: "reap", subject: `image ${image}` });
   }
 }
+
+/**
+ * Whether an image was made over another one, by the id of that. Anybody can write into the labels of an image that it
+ * was; its layers do not lie.
+ */
+export async function isOver(
+  engine: EngineClient,
+  image: ImageInspectInfo | undefined,
+  base: string,
+  operation = "create",
+): Promise<boolean> {
+  if (!/^sha256:[0-9a-f]{64}$/.test(base)) return false;
+  const layers = (await inspectImage(engine, base, operation))?.RootFS.Layers ?? [];
+  return layers.length > 0 && layers.every((layer, index) => image?.RootFS.Layers?.[index] === layer);
+}

@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { ownerLabel, type ProviderSession, type SnapshotInfo } from "@sandkit/core";
-import type { ContainerInspectInfo, ImageInspectInfo } from "dockerode";
+import type { ContainerInspectInfo } from "dockerode";
 import { createTarPacker } from "modern-tar";
+import { addTarFile } from "./add-tar-file.js";
 import type { EngineClient } from "./engine/client.js";
-import { onEngine, statusOf } from "./errors.js";
+import { onEngine } from "./errors.js";
 import type { FirstProgram } from "./hardening.js";
 import { agentLabel } from "./image-store.js";
+import { inspectImage, isOver } from "./images.js";
 import { createdKey, ownerKey, type SandboxRecord } from "./labels.js";
 import { type ArchivePlan, packWorkspace } from "./pack-workspace.js";
 import { removeContainer } from "./removal.js";
@@ -77,29 +79,11 @@ export async function takeSnapshot(order: SnapshotOrder): Promise<SnapshotInfo> 
   }
 }
 
-/**
- * The image that a snapshot goes over: of a sandbox that was made from a snapshot the one below, not one layer on the
- * other. Anybody can write into the labels of an image that it is over another one; its layers do not lie.
- */
+/** The image that a snapshot goes over: of a sandbox that was made from a snapshot the one below, not one layer on the other. */
 async function baseOf(engine: EngineClient, id: string): Promise<string> {
-  const own = await imageOf(engine, id);
+  const own = await inspectImage(engine, id, "snapshot");
   const base = snapshotOf(own?.Config?.Labels)?.base;
-  if (base === undefined || !/^sha256:[0-9a-f]{64}$/.test(base)) return id;
-  const layers = (await imageOf(engine, base))?.RootFS.Layers ?? [];
-  const isBelow = layers.length > 0 && layers.every((layer, index) => own?.RootFS.Layers?.[index] === layer);
-  return isBelow ? base : id;
-}
-
-/** Undefined when it is not on the engine. */
-function imageOf(engine: EngineClient, id: string): Promise<ImageInspectInfo | undefined> {
-  return onEngine({ operation: "snapshot", subject: `image ${id}` }, async () => {
-    try {
-      return await engine.dockerode.getImage(id).inspect();
-    } catch (error) {
-      if (statusOf(error) === 404) return undefined;
-      throw error;
-    }
-  });
+  return base !== undefined && (await isOver(engine, own, base, "snapshot")) ? base : id;
 }
 
 /** An archive of the pieces of an archive: whatever a guest has packed, the engine unpacks plain files of ours. */
@@ -110,9 +94,7 @@ function inParts(inner: ReadableStream<Uint8Array>, directory: string) {
   const addFolder = (name: string) => controller.add({ name, type: "directory", mode: 0o755, size: 0 }).close();
   const addPart = async (part: Buffer) => {
     const name = `${directory.slice(1)}/${String(count).padStart(8, "0")}`;
-    const writer = controller.add({ name, type: "file", mode: 0o444, size: part.length }).getWriter();
-    await writer.write(part);
-    await writer.close();
+    await addTarFile(controller.add, name, part, 0o444);
     count += 1;
   };
   const pack = async () => {

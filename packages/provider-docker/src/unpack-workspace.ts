@@ -62,9 +62,10 @@ async function requireUnpacked(session: ProviderSession, { exitCode, words }: Bo
   const full = await fullPlace(session);
   if (full !== undefined) {
     const next = "give the sandbox as much as that had: resources.diskMiB, or more resources.memoryMiB";
-    throw new SandboxError("NO_SPACE", `the snapshot does not fit in ${full} of the sandbox: ${next}`, where);
+    throw new SandboxError("NO_SPACE", `what was saved does not fit in ${full} of the sandbox: ${next}`, where);
   }
-  throw new SandboxError("UNAVAILABLE", `the snapshot could not be unpacked (tar: ${exitCode}): ${words}`, where);
+  const message = `what was saved could not be unpacked (tar: ${exitCode}): ${words}: try again, or take it anew`;
+  throw new SandboxError("UNAVAILABLE", message, where);
 }
 
 /** Which place of the box takes not a byte more: the system says so by its number, tar in words alone. */

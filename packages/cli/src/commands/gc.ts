@@ -7,7 +7,8 @@ export const gcCommand: CommandSpec = {
   summary: "Remove sandboxes whose owner has died",
   usage: ["sandkit gc [OPTIONS]"],
   notes: [
-    "A sandbox whose owner lives is never touched, whoever that is. Images of packages that nobody has used for 30 days go too. Prints what is removed as ls does.",
+    "A sandbox whose owner lives is never touched, whoever that is. Images of packages that nobody has used for 30 days",
+    "go too. Prints what is removed as ls does.",
   ],
   maxPositionals: 0,
   takesRest: false,

@@ -1,5 +1,11 @@
-import { type Provider, SandboxError } from "@sandkit/core";
-import { checkNames, type OwnedProgram, runSecurityChecks, type SecurityReport } from "@sandkit/core/security";
+import { SandboxError } from "@sandkit/core";
+import {
+  type CheckName,
+  checkTitles,
+  type OwnedProgram,
+  runSecurityChecks,
+  type SecurityReport,
+} from "@sandkit/core/security";
 import { chooseProvider } from "../choose-provider.js";
 import type { Invocation } from "../command.js";
 import { program } from "../program.js";
@@ -11,7 +17,8 @@ import { securityPage } from "./security-page.js";
 /** `sandkit doctor --security`: attacks sandboxes of the named providers, or the usual one; resolves with the exit code. */
 export async function attackProviders({ values, every, positionals }: Invocation): Promise<number> {
   const named = [...new Set([...positionals, ...(every.provider ?? [])])];
-  const only = checkNames.filter((name) => every.check === undefined || every.check.includes(name));
+  const names = Object.keys(checkTitles) as CheckName[];
+  const only = names.filter((name) => every.check === undefined || every.check.includes(name));
   const abort = new AbortController();
   const interrupt = () => abort.abort();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
@@ -33,7 +40,7 @@ export async function attackProviders({ values, every, positionals }: Invocation
 
 async function attack(
   values: Invocation["values"],
-  only: readonly (typeof checkNames)[number][],
+  only: readonly CheckName[],
   signal: AbortSignal,
 ): Promise<SecurityReport> {
   const { provider, defaults } = await chooseProvider(values);
@@ -44,12 +51,8 @@ async function attack(
       runSecurityChecks({ provider, create: defaults, only, owner, onProgress, signal }),
     );
   } finally {
-    await close(provider);
+    await provider.close?.();
   }
-}
-
-async function close(provider: Provider): Promise<void> {
-  await provider.close?.();
 }
 
 /** This program, once more: it makes a sandbox, and waits in it to be killed. */

@@ -1,14 +1,7 @@
-import type { CheckName, Finding, SecurityReport } from "@sandkit/core/security";
+import { checkTitles, type Finding, type SecurityReport } from "@sandkit/core/security";
 import { printable } from "../printable.js";
 import { paintFor } from "../terminal.js";
 
-const titles: Readonly<Record<CheckName, string>> = {
-  processes: "process isolation",
-  files: "file containment",
-  limits: "resource limits",
-  network: "network restriction",
-  "clean-up": "clean-up",
-};
 const margin = " ".repeat(19);
 /** More of it is in the JSON. In characters. */
 const evidenceShown = 180;
@@ -19,7 +12,7 @@ export function securityPage(report: SecurityReport): string {
   const lines = [paint("bold", `${report.provider} (isolation: ${report.isolation})`), ""];
   for (const check of new Set(report.findings.map((finding) => finding.check))) {
     const findings = report.findings.filter((finding) => finding.check === check);
-    lines.push(`${paint("bold", titles[check])}: ${verdictOf(findings, paint)}`);
+    lines.push(`${paint("bold", checkTitles[check])}: ${verdictOf(findings, paint)}`);
     for (const finding of findings) lines.push(...linesOf(finding, paint));
     lines.push("");
   }

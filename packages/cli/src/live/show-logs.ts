@@ -3,6 +3,7 @@ import type { Sandbox } from "@sandkit/core";
 import type { Invocation } from "../command.js";
 import { CommandError } from "../command-error.js";
 import { table } from "../table.js";
+import { writeOut } from "../write-out.js";
 import { connect, referenceOf } from "./find-sandbox.js";
 import { guestScript } from "./guest-script.js";
 
@@ -74,7 +75,7 @@ async function print(sandbox: Sandbox, program: string, follow: boolean): Promis
     const ended = await sandbox.files.exists(`${folder}/${program}/exit`);
     for await (const piece of await sandbox.files.readStream(output, { offset })) {
       offset += piece.length;
-      if (!process.stdout.write(piece)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+      if (!(await writeOut(piece))) return;
     }
     if (!follow || ended) return;
     await pause(lookAgainMs);

@@ -2,13 +2,13 @@ import { deferred } from "../deferred.js";
 import { SandboxError } from "../errors.js";
 import type { ProcessExit, ProviderProcess, PtySize, SpawnOptions } from "../provider.js";
 import { answerOf, refusal } from "./ask.js";
-import type { AgentConnection, AgentStream } from "./connection.js";
+import type { AgentConnection, AgentReply, AgentStream } from "./connection.js";
 import { ProtocolError } from "./frames.js";
 import type { IncomingLane } from "./lanes.js";
 import { checked } from "./messages.js";
 import { type AgentRequest, lane, type ProcessEvent } from "./protocol.js";
 
-/** How long an agent that runs may take to deliver a signal, in milliseconds. */
+/** How long an agent that runs may take to start a program or to deliver a signal, in milliseconds. */
 const promptMs = 1_000;
 
 /** Where a process belongs. */
@@ -42,7 +42,7 @@ export class AgentProcess implements ProviderProcess {
   ): Promise<AgentProcess> {
     options.signal?.throwIfAborted();
     const process = new AgentProcess(owner, command, options, control);
-    const reply = await process.#stream.reply;
+    const reply = await promptly(owner.connection, process.#stream.reply);
     if ("error" in reply) {
       owner.connection.over(process.#stream);
       const subject = subjectOf(reply.error.errno, command, options);
@@ -136,17 +136,14 @@ export class AgentProcess implements ProviderProcess {
   async #ask(request: AgentRequest, what: string): Promise<void> {
     const { connection, provider } = this.#owner;
     const stream = connection.open(request);
-    const late = setTimeout(() => connection.suspect(), promptMs);
-    late.unref();
     try {
-      const reply = await stream.reply;
+      const reply = await promptly(connection, stream.reply);
       if ("error" in reply && reply.error.errno === "EINVAL") {
         const message = `${what}: ${reply.error.message}: use a name such as SIGTERM, or a size of at least 1`;
         throw new SandboxError("INVALID", message, { provider, operation: request.op });
       }
       answerOf(reply, { operation: request.op, subject: `process ${this.id}`, provider });
     } finally {
-      clearTimeout(late);
       connection.over(stream);
     }
   }
@@ -186,6 +183,17 @@ export class AgentProcess implements ProviderProcess {
   #lose(error: SandboxError): void {
     this.#exited.reject(error);
     this.#gone.reject(error);
+  }
+}
+
+/** Waits for an answer that an agent gives at once: why it does not, its channel may know by another way. */
+async function promptly(connection: AgentConnection, reply: Promise<AgentReply>): Promise<AgentReply> {
+  const late = setTimeout(() => connection.suspect(), promptMs);
+  late.unref();
+  try {
+    return await reply;
+  } finally {
+    clearTimeout(late);
   }
 }
 

@@ -18,6 +18,7 @@ export interface Contact {
   readonly at: Date;
 }
 
+/** `http`: one contact a request; the others: one a connection. */
 export type ContactProtocol = "http" | "websocket" | "tls" | "tcp";
 
 /** What the contacts of one sandbox share: who is told of them, and how many bytes they may be together. */

@@ -11,7 +11,9 @@ import { parseTarget, type Target } from "./target.js";
 import { established, openTunnel } from "./tunnel.js";
 import { asksForWebSocket, headWithoutUpgrade, openWebSocket } from "./web-socket.js";
 
+/** What a proxy allows, within which limits, and who is told. */
 export interface EgressProxyOptions extends EgressPolicy {
+  /** Those that are not given have their defaults. */
   readonly limits?: Partial<EgressLimits> | undefined;
   /** Told of each contact once, when it is over. */
   readonly onContact?: ((contact: Contact) => void) | undefined;

@@ -4,8 +4,11 @@ import type { EgressPolicy } from "./egress-policy.js";
 import { isPublicAddress } from "./public-address.js";
 import { entryFor, isLocalName, targetOf } from "./target.js";
 
-/** Hosts that packages come from where nobody names another index: those of Python, and those of Node. */
-export const publicHosts = { python: ["pypi.org", "files.pythonhosted.org"], node: ["registry.npmjs.org"] } as const;
+/** Hosts that packages come from where nobody names another index, by language. */
+export const publicIndexHosts = {
+  python: ["pypi.org", "files.pythonhosted.org"],
+  node: ["registry.npmjs.org"],
+} as const;
 /** Variables that name an index in the place of the public one, and such that name one besides. */
 const variables = {
   python: {
@@ -14,9 +17,6 @@ const variables = {
   },
   node: { instead: ["NPM_CONFIG_REGISTRY", "npm_config_registry"], besides: [] },
 } as const;
-
-/** Hosts of the public package indexes. */
-export const publicIndexHosts: readonly string[] = [...publicHosts.python, ...publicHosts.node];
 
 /** What decides where packages come from. */
 export interface PackageIndexes {
@@ -46,7 +46,7 @@ export function indexUrls(env: Readonly<Record<string, string>>, names: readonly
 function indexesOf(env: Readonly<Record<string, string>>, hasOwn: boolean): string[] {
   const found = Object.entries(variables).flatMap(([language, { instead, besides }]) => {
     const named = indexUrls(env, instead);
-    const usual = hasOwn || named.length > 0 ? [] : publicHosts[language as keyof typeof publicHosts];
+    const usual = hasOwn || named.length > 0 ? [] : publicIndexHosts[language as keyof typeof publicIndexHosts];
     return [...usual, ...[...named, ...indexUrls(env, besides)].flatMap(publicEntry)];
   });
   return [...new Set(found)];

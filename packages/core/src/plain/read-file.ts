@@ -7,6 +7,8 @@ import type { PlainPlace } from "./plain-place.js";
 
 /** What comes before the content. */
 const agreement = Buffer.from("ok\n");
+/** What comes on stderr once all of the content is out. */
+const wholeWord = "whole\n";
 
 /** The bytes of a file, pulled from a program inside that reads it. */
 export async function readFile(
@@ -42,7 +44,7 @@ export async function readFile(
     },
     stderr: (bytes) => {
       said += Buffer.from(bytes).toString("utf8");
-      if (said.includes("\n")) verdict.resolve(said.split("\n")[0] ?? "");
+      if (said.includes("\n") && said !== wholeWord) verdict.resolve(said.split("\n")[0] ?? "");
     },
     wanted: () => pipe.wanted,
   });
@@ -53,9 +55,9 @@ export async function readFile(
     verdict.reject(failure ?? place.lost());
     if (over) return;
     over = true;
-    const [, late] = /^fail (\w+)$/m.exec(said) ?? [];
     if (!complete) pipe.fail(failure ?? place.lost());
-    else if (late !== undefined) pipe.fail(fileError(late, "files.read", path, place));
+    // What reads the file has stopped before its end.
+    else if (!said.endsWith(wholeWord)) pipe.fail(fileError("EIO", "files.read", path, place));
     else pipe.end();
   });
   // Who left while it was started is not told again.

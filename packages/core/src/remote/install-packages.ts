@@ -1,7 +1,8 @@
 import { unlessAborted } from "../deadline.js";
 import { explainPip } from "../packages/explain-pip.js";
 import { packageError } from "../packages/package-failure.js";
-import type { ProviderProcess, ProviderSession } from "../provider.js";
+import { readInstaller } from "../packages/read-installer.js";
+import type { ProviderSession } from "../provider.js";
 
 const pip = ["python3", "-m", "pip", "install", "--no-cache-dir", "--progress-bar", "off", "--retries", "2"];
 
@@ -13,9 +14,6 @@ const env = {
   PIP_DISABLE_PIP_VERSION_CHECK: "1",
   PIP_NO_INPUT: "1",
 };
-
-const keptCharacters = 16_384;
-const toldLine = /^(?:Collecting|Downloading|Building|Installing|Successfully)\b/;
 
 /** What follows an installation of packages. */
 export interface InstallOptions {
@@ -38,12 +36,11 @@ export async function installPackages(
   onProgress?.(`installing ${packages.join(", ")}`);
   const process = await session.spawn([...pip, "--", ...packages], { env, stdin: false, mergeStderr: true });
   try {
-    const said = await unlessAborted(wordsOf(process, onProgress), signal);
-    const { exitCode, signal: killedBy, oom } = await unlessAborted(process.exited, signal);
-    if (exitCode === 0) return;
-    const verdict = oom
+    const ended = await unlessAborted(readInstaller(process, onProgress), signal);
+    if (ended.exitCode === 0) return;
+    const verdict = ended.oom
       ? ({ reason: "memory", said: "killed" } as const)
-      : explainPip(said || `ended by ${killedBy ?? `exit code ${exitCode}`} without a word`);
+      : explainPip(ended.text || `ended by ${ended.signal ?? `exit code ${ended.exitCode}`} without a word`);
     const { provider, id: sandboxId } = session.ref;
     throw packageError(verdict, packages, "pip", { provider, operation: "create", sandboxId });
   } catch (error) {
@@ -51,18 +48,4 @@ export async function installPackages(
     await process.kill("SIGKILL").catch(() => undefined);
     throw error;
   }
-}
-
-async function wordsOf(process: ProviderProcess, onProgress: InstallOptions["onProgress"]): Promise<string> {
-  const decoder = new TextDecoder();
-  let said = "";
-  let line = "";
-  for await (const bytes of process.stdout) {
-    const text = decoder.decode(bytes, { stream: true });
-    said = (said + text).slice(-keptCharacters);
-    const lines = (line + text).split("\n");
-    line = lines.pop()?.slice(-keptCharacters) ?? "";
-    for (const whole of lines) if (toldLine.test(whole)) onProgress?.(whole.trim());
-  }
-  return said + decoder.decode();
 }

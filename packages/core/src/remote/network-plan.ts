@@ -22,7 +22,7 @@ export function networkPlan(
   ownHosts: readonly string[] = [],
 ): NetworkPlan {
   const named = [...ownHosts, ...hostsOfPip(env)];
-  const hosts = named.length > 0 ? named : publicIndexHosts;
+  const hosts = named.length > 0 ? named : Object.values(publicIndexHosts).flat();
   const forLife = reachOf(network, hosts);
   const narrows = packages.length > 0 && network !== "full" && network !== "packages";
   return { forLife, atFirst: narrows ? withHosts(forLife, hosts) : forLife, narrows };

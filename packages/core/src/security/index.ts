@@ -1,7 +1,7 @@
 export type { OwnedProgram } from "./probe.js";
 export {
   type CheckName,
-  checkNames,
+  checkTitles,
   type Finding,
   type Outcome,
   type SecurityReport,

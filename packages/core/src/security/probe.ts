@@ -24,7 +24,6 @@ export interface Attack {
 /** One of the five, with all attacks that it makes. */
 export interface Check {
   readonly name: CheckName;
-  readonly title: string;
   readonly probes: Readonly<Record<string, Probe>>;
   /** Makes the attacks; those that are not among what it gives count as untried. */
   readonly run: (context: CheckContext) => Promise<readonly Attack[]>;

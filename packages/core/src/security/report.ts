@@ -1,8 +1,15 @@
 import type { Isolation } from "../capabilities.js";
 
-/** The five things that a sandbox is attacked on. */
-export const checkNames = ["processes", "files", "limits", "network", "clean-up"] as const;
-export type CheckName = (typeof checkNames)[number];
+/** The five things that a sandbox is attacked on, as people call them, in the order in which they are tried. */
+export const checkTitles = {
+  processes: "process isolation",
+  files: "file containment",
+  limits: "resource limits",
+  network: "network restriction",
+  "clean-up": "clean-up",
+} as const;
+
+export type CheckName = keyof typeof checkTitles;
 
 /** How bad it is when an attack succeeds. */
 export type Severity = "critical" | "high" | "medium";

@@ -12,7 +12,7 @@ import { networkCheck } from "./checks/network.js";
 import { processesCheck } from "./checks/processes.js";
 import { Inside } from "./inside.js";
 import { type Check, type CheckContext, type OwnedProgram, type Sibling, toFinding } from "./probe.js";
-import { type CheckName, type Finding, type SecurityReport, toReport } from "./report.js";
+import { type CheckName, checkTitles, type Finding, type SecurityReport, toReport } from "./report.js";
 
 const checks: readonly Check[] = [processesCheck, filesCheck, limitsCheck, networkCheck, cleanUpCheck];
 
@@ -58,7 +58,7 @@ export async function runSecurityChecks(options: SecurityOptions): Promise<Secur
     const findings: Finding[] = [];
     for (const check of chosen) {
       signal?.throwIfAborted();
-      onProgress?.(check.title);
+      onProgress?.(checkTitles[check.name]);
       const context = { provider, create, bait, target, sibling, sandbox: made.inside, owner: options.owner };
       for (const finding of await findingsOf(check, context, ownKernel)) {
         findings.push(finding);

@@ -25,10 +25,11 @@ const plain: Readonly<Record<string, NoAnswer>> = {
   },
 };
 
+const getCertificate = "put the ca.pem, cert.pem and key.pem that its owner has made for you into DOCKER_CERT_PATH";
 /** A server may tell what it has against a certificate, and its end of the connection be heard before that. */
 const hungUp: NoAnswer = {
   why: "it hung up over TLS, as one does that does not accept our certificate",
-  fix: "put the ca.pem, cert.pem and key.pem that its owner has made for you into DOCKER_CERT_PATH",
+  fix: getCertificate,
 };
 
 /** What is said of certificates, by the codes of OpenSSL that Node gives. */
@@ -42,10 +43,7 @@ const certificates: readonly (readonly [RegExp, NoAnswer])[] = [
   ],
   [
     /CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|HANDSHAKE_FAILURE|CERTIFICATE_UNKNOWN/,
-    {
-      why: "it does not accept our certificate",
-      fix: "put the ca.pem, cert.pem and key.pem that its owner has made for you into DOCKER_CERT_PATH",
-    },
+    { why: "it does not accept our certificate", fix: getCertificate },
   ],
   [
     /ALTNAME_INVALID/,
@@ -121,8 +119,7 @@ export async function noAnswer(address: EngineAddress, error: unknown, patienceM
   if (code === "EACCES" || code === "EPERM") return mayNot(address.connection?.socketPath?.toString() ?? "");
   if (code === "ESSH") return sshTrouble(address, words);
   if (code === "ECONNRESET" && address.connection?.protocol === "https") return hungUp;
-  const tls = certificates.find(([codes]) => codes.test(code) && code !== "EPROTO") ?? undefined;
-  const known = plain[code] ?? tls?.[1] ?? (code === "EPROTO" ? certificates[0]?.[1] : undefined);
+  const known = plain[code] ?? certificates.find(([codes]) => codes.test(code))?.[1];
   if (known) return known;
   if (/HTTP request (?:was sent )?to an HTTPS server/i.test(words)) {
     return { why: "it speaks TLS alone", fix: "set DOCKER_TLS_VERIFY=1 and DOCKER_CERT_PATH" };

@@ -2,13 +2,14 @@ import { Readable } from "node:stream";
 import type { ReadableStream as WebStream } from "node:stream/web";
 import { type AskedPackages, SandboxError } from "@sandkit/core";
 import { createTarPacker, type TarHeader } from "modern-tar";
+import { type AddEntry, addTarFile } from "../add-tar-file.js";
 import type { EngineClient } from "../engine/client.js";
 import { jsonLines } from "../engine/json-lines.js";
 import { engineError, providerName, wordsOf } from "../errors.js";
 import type { BoxRun } from "../run-in-box.js";
 import { snapshotKey } from "../snapshot-labels.js";
 import { guestFile } from "./guest-file.js";
-import { type AddEntry, copyLayerFiles } from "./layer-files.js";
+import { copyLayerFiles } from "./layer-files.js";
 import { baseKey, lockKey, lockText, type PackageSet, setKey } from "./package-set.js";
 import { places } from "./places.js";
 
@@ -70,16 +71,14 @@ async function packContext(parts: SetParts, add: AddEntry): Promise<readonly str
   const { set, base, archive, packed, python, mostBytes } = parts;
   const lock = await copyLayerFiles(archive, add, { bytes: mostBytes });
   requireWhole(await packed);
-  const write = async (name: string, text: string) => {
-    const bytes = new TextEncoder().encode(text);
-    await writeEntry(add({ name, type: "file", size: bytes.length, mode: 0o644, uid: 0, gid: 0 }), bytes);
-  };
+  const write = (name: string, text: string) => addTarFile(add, name, new TextEncoder().encode(text), 0o644);
   if (python) {
     await write("site/sandkit_packages.py", await guestFile("sandkit_packages.py"));
     await write("site/sandkit-packages.txt", `${python.folder}\n`);
     await write("site/sandkit-packages.pth", pth);
   }
   if (set.asked.node.length > 0) {
+    // There they are found by `require` and by `import` from any directory, which they would not be by `NODE_PATH`.
     const link: TarHeader = { name: "root/node_modules", type: "symlink", size: 0, mode: 0o777, uid: 0, gid: 0 };
     await add({ ...link, linkname: `${places.node}/node_modules` }).close();
   }
@@ -92,12 +91,6 @@ function requireWhole({ exitCode, words }: BoxRun): void {
   if (exitCode === 0) return;
   const message = `not all that the packages installed could be read (tar: ${exitCode}): ${words}: leave the package out that makes it`;
   throw new SandboxError("INVALID", message, { provider: providerName, operation: "create" });
-}
-
-async function writeEntry(entry: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
-  const writer = entry.getWriter();
-  await writer.write(bytes);
-  await writer.close();
 }
 
 function dockerfile(set: PackageSet, base: string, lock: readonly string[], site: string | undefined): string {

@@ -1,4 +1,4 @@
-import { publicHosts } from "@sandkit/core";
+import { publicIndexHosts } from "@sandkit/core";
 import type { DockerOptions } from "../options.js";
 
 /** Variables by which pip and npm are told where their indexes are. */
@@ -32,5 +32,5 @@ export function ownIndexes({ packages = {}, packageHosts = [] }: DockerOptions):
   const { indexUrl, npmRegistry } = packages;
   const own = [...packageHosts, indexUrl, npmRegistry].filter((each) => each !== undefined);
   if (own.length === 0 || packageHosts.length > 0) return own;
-  return [...own, ...(indexUrl ? [] : publicHosts.python), ...(npmRegistry ? [] : publicHosts.node)];
+  return [...own, ...(indexUrl ? [] : publicIndexHosts.python), ...(npmRegistry ? [] : publicIndexHosts.node)];
 }

@@ -6,12 +6,12 @@ import {
   type ProviderProcess,
   type ProviderSession,
   packageError,
+  readInstaller,
   unlessAborted,
 } from "@sandkit/core";
 import { guestFile } from "./guest-file.js";
 import { about, type Installation, silenceSeconds } from "./installation.js";
 import { places } from "./places.js";
-import { readOutput } from "./read-output.js";
 
 const pipInstall = ["python3", "-m", "pip", "install", "--no-cache-dir", "--progress-bar", "off"];
 const pipPatience = ["--retries", "1", "--timeout", String(silenceSeconds), "--no-warn-script-location"];
@@ -19,7 +19,9 @@ const pipPatience = ["--retries", "1", "--timeout", String(silenceSeconds), "--n
 /** Installs Python's packages of a set by pip. @returns where the interpreter looks for packages, and where these are */
 export async function installPython(session: ProviderSession, work: Installation, failed: readonly Contact[]) {
   const { set, indexes, base, signal } = work;
-  const look = await readOutput(await session.spawn(["python3", "-c", await guestFile("place.py")], { stdin: false }));
+  const look = await readInstaller(
+    await session.spawn(["python3", "-c", await guestFile("place.py")], { stdin: false }),
+  );
   const place =
     look.exitCode === 0 ? (JSON.parse(look.text) as { site: string | null; user: string | null }) : undefined;
   if (!place?.site?.startsWith("/")) {
@@ -77,7 +79,7 @@ async function finish(
   work: Installation,
   { installer, explain, failed, signal }: Finish,
 ): Promise<void> {
-  const { text, exitCode, oom } = await unlessAborted(readOutput(process, work.onProgress), signal);
+  const { text, exitCode, oom } = await unlessAborted(readInstaller(process, work.onProgress), signal);
   // What a package has left running must not change what is taken from here.
   await process.kill("SIGKILL");
   await unlessAborted(process.gone, signal);

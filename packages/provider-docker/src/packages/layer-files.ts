@@ -1,10 +1,8 @@
 import { SandboxError } from "@sandkit/core";
 import { createTarDecoder, type ParsedTarEntry, type TarHeader } from "modern-tar";
+import type { AddEntry } from "../add-tar-file.js";
 import { providerName } from "../errors.js";
 import { LockReader } from "./lock-reader.js";
-
-/** Where entries of an archive go. */
-export type AddEntry = (header: TarHeader) => WritableStream<Uint8Array>;
 
 const mostEntries = 1_000_000;
 /** Of all names together: they are kept until the end. In characters. */

@@ -31,7 +31,8 @@ export class PackageSets {
 
   /**
    * The image with these packages over this one.
-   * @throws SandboxError for packages that cannot be had, with `packageFailure`; or the reason of the signal
+   * @throws SandboxError `UNSUPPORTED` for an image with neither Python nor Node; for packages that cannot be had, with
+   * `packageFailure`; or the reason of the signal
    */
   async prepare(
     engine: EngineClient,

@@ -5,8 +5,6 @@ export const places = {
   python: "/opt/sandkit/python",
   /** Where npm works: `node_modules` is below. */
   node: "/opt/sandkit/node",
-  /** Found by `require` and `import` from any directory, which `NODE_PATH` would not be. */
-  nodeLink: "/node_modules",
 } as const;
 
 /** Where their programs are. */

@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { FileInfo } from "@sandkit/core";
 import { UsageError } from "../../usage-error.js";
+import { writeOut } from "../../write-out.js";
 import type { Copying } from "./copy-files.js";
 import { type Endpoint, placeFor } from "./endpoint.js";
 
@@ -41,7 +42,7 @@ async function isFolderHere(path: string): Promise<boolean> {
 async function toStdout({ sandbox, signal, onBytes }: Copying, from: string): Promise<void> {
   for await (const piece of await sandbox.files.readStream(from, { signal })) {
     onBytes(piece.length);
-    if (!process.stdout.write(piece)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+    if (!(await writeOut(piece))) return;
   }
 }
 

@@ -16,7 +16,6 @@ const readyWithinMs = 120_000;
 /** What is left after a deadline, an end, or the death of who made it. */
 export const cleanUpCheck: Check = {
   name: "clean-up",
-  title: "clean-up",
   probes: {
     "clean-up.deadline": {
       title: "nothing lives on after a deadline, whatever it is deaf to",

@@ -4,7 +4,6 @@ import type { Attack, Check, CheckContext } from "../probe.js";
 /** Files that are not the sandbox's own. */
 export const filesCheck: Check = {
   name: "files",
-  title: "file containment",
   probes: {
     "files.host": {
       title: "reads no file of this machine",

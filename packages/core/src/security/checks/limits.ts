@@ -20,7 +20,6 @@ const features = {
 /** What one sandbox can use up. */
 export const limitsCheck: Check = {
   name: "limits",
-  title: "resource limits",
   probes: {
     "limits.memory": {
       title: "takes no more memory than its cap",

@@ -4,7 +4,6 @@ import type { Attack, Check } from "../probe.js";
 /** What can be reached from inside. */
 export const networkCheck: Check = {
   name: "network",
-  title: "network restriction",
   probes: {
     "network.host": {
       title: "reaches no port of this machine",

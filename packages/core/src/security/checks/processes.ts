@@ -3,7 +3,6 @@ import type { Attack, Check } from "../probe.js";
 /** Processes that are not the sandbox's own, and rights that a program in it could grow by. */
 export const processesCheck: Check = {
   name: "processes",
-  title: "process isolation",
   probes: {
     "processes.host": {
       title: "sees and kills no process of this machine",

@@ -1,23 +1,20 @@
-import type { ProviderProcess } from "@sandkit/core";
+import type { ProcessExit, ProviderProcess } from "../provider.js";
 
 const keptCharacters = 65_536;
 const toldLine = /^(?:Collecting|Downloading|Building|Installing|Successfully|added)\b/;
 
-/** How a program ended, and the end of what it wrote to stdout. */
-export interface Outcome {
-  readonly text: string;
-  readonly exitCode: number | null;
-  readonly oom: boolean;
-}
-
 /**
- * Reads what a program writes to its end.
- * @param onProgress Told the lines by which pip and npm say what they do.
+ * Reads what pip or npm write to their end.
+ * @param onProgress Told the lines by which they say what they do.
+ * @returns How it ended, with the end of what it wrote to stdout.
  */
-export async function readOutput(process: ProviderProcess, onProgress?: (message: string) => void): Promise<Outcome> {
+export async function readInstaller(
+  process: ProviderProcess,
+  onProgress?: (message: string) => void,
+): Promise<ProcessExit & { readonly text: string }> {
   const decoder = new TextDecoder();
   const errors = process.stderr.pipeTo(new WritableStream());
-  // Where stdout fails too, that is what is told.
+  // What breaks it breaks stdout too, which says so.
   errors.catch(() => undefined);
   let text = "";
   let line = "";
@@ -29,6 +26,5 @@ export async function readOutput(process: ProviderProcess, onProgress?: (message
     for (const whole of lines) if (toldLine.test(whole.trim())) onProgress?.(whole.trim());
   }
   await errors;
-  const { exitCode, oom = false } = await process.exited;
-  return { text, exitCode, oom };
+  return { ...(await process.exited), text };
 }
