@@ -100,7 +100,7 @@ it("a sandbox that was resumed is the SDK's newest object for it", { timeout: 60
   expect(sandbox.native<{ sandboxId: string }>().sandboxId).toBe(sandbox.ref.id);
 });
 
-it("a sandbox that was found paused is watched after its resume, no longer than is taken and no longer than it runs", {
+it("a sandbox that was found paused is watched after its resume, no longer than it runs", {
   timeout: 60_000,
 }, async () => {
   const cloud = await start();
@@ -120,20 +120,7 @@ it("a sandbox that was found paused is watched after its resume, no longer than 
   });
   expect((await first).value.path).toContain(`${sandbox.workdir}/`);
 
-  // Of one iteration nobody takes what comes now; another one tells when all has come.
-  const last = (async () => {
-    for await (const { path } of found.files.watch(sandbox.workdir)) if (path.endsWith("/last")) return;
-  })();
-  await pause(500);
-  const many = "for i in range(2700): open('many', 'w').close(); __import__('os').unlink('many')\nopen('last', 'w')";
-  await found.exec(["python3", "-c", many]);
-  await last;
-  await pause(200);
-  const taking = async () => {
-    for (;;) if ((await changes.next()).value.path.endsWith("/last")) return "all of them";
-  };
-  await expect(taking()).rejects.toMatchObject({ code: "TOO_LARGE" });
-
+  await changes.return?.();
   const waiting = expect(watching().next()).rejects.toMatchObject(paused);
   await pause(500);
   await vendor(cloud).Sandbox.pause(found.ref.id);
