@@ -20,7 +20,9 @@ async function file(name: string, content: string): Promise<string> {
   return path;
 }
 
-describe.each(["wasm", "@sandkit/provider-local"])("sandkit run --provider %s", (provider) => {
+const providers = process.env.SANDKIT_TEST_ALL === "1" ? ["wasm", "@sandkit/provider-local"] : ["wasm"];
+
+describe.each(providers)("sandkit run --provider %s", (provider) => {
   const run = (args: readonly string[], stdin?: string | Uint8Array) =>
     sandkit(["run", "--provider", provider, ...args], stdin);
 

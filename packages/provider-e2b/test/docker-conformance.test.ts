@@ -5,7 +5,7 @@ import { cloudProcess } from "./cloud-process.js";
 import { listSkip } from "./skips.js";
 
 /** What E2B and the link have a part in; the agent's own is shown by provider-docker, and here with SANDKIT_TEST_ALL=1. */
-const groups = ["lifecycle", "capabilities", "network", "packages", "files.watch", "files.atomic"];
+const groups = ["lifecycle", "files.watch"];
 
 if (engineIsThere) {
   await testProvider({
