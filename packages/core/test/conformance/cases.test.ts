@@ -25,7 +25,7 @@ const groups = [
 ];
 
 /** Features whose proof needs what no provider has yet. */
-const withoutCases: readonly Feature[] = ["files.watch", "resources.cpu"];
+const withoutCases: readonly Feature[] = ["resources.cpu"];
 
 const duplicates = (values: readonly string[]) => values.filter((value, index) => values.indexOf(value) !== index);
 
