@@ -2,12 +2,16 @@ import type { Process } from "@sandkit/core";
 
 /** For a program, or an ending, that is still there this long after its interrupt. */
 const hintAfterMs = 700;
+/** What has not ended so long after it was told to, in a sandbox that does not answer, ends with that. */
+const endWithinMs = 8_000;
 const runningHint = "\nstill running; Ctrl-C again kills it\n";
 
 /** What the signals of this process mean for the program that it runs. */
 export class Interrupts implements Disposable {
   /** Aborts what has no program yet: the creation of the sandbox. */
   readonly creation: AbortSignal;
+  /** Rejects when the program was told to end and has not done so in time. */
+  readonly overdue: Promise<never>;
   readonly #endingHint: string;
   readonly #abort = new AbortController();
   readonly #handlers: ReadonlyMap<NodeJS.Signals, () => void>;
@@ -16,11 +20,17 @@ export class Interrupts implements Disposable {
   #exitCode: number | undefined;
   #endedAt = 0;
   #hint: NodeJS.Timeout | undefined;
+  #giveUp: (reason: Error) => void = () => undefined;
+  #patience: NodeJS.Timeout | undefined;
 
   /** @param what What is ended by an interrupt, for people. */
   constructor(what: "the sandbox" | "the program" | "the copy" = "the sandbox") {
     this.#endingHint = `\nstill ending ${what}; Ctrl-C again does not wait for it\n`;
     this.creation = this.#abort.signal;
+    this.overdue = new Promise((_, reject) => {
+      this.#giveUp = reject;
+    });
+    this.overdue.catch(() => undefined);
     this.#handlers = new Map<NodeJS.Signals, () => void>([
       ["SIGINT", () => this.#interrupt()],
       ["SIGTERM", () => this.#endOrLeave(143)],
@@ -47,6 +57,7 @@ export class Interrupts implements Disposable {
 
   [Symbol.dispose](): void {
     clearTimeout(this.#hint);
+    clearTimeout(this.#patience);
     for (const [signal, handler] of this.#handlers) process.off(signal, handler);
   }
 
@@ -73,6 +84,7 @@ export class Interrupts implements Disposable {
     this.#endedAt = performance.now();
     this.#hintLater(this.#endingHint);
     this.#abort.abort(new Error("interrupted"));
+    this.#patience = setTimeout(() => this.#giveUp(new Error("the sandbox does not answer")), endWithinMs);
     this.#kill();
   }
 

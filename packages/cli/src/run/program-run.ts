@@ -57,7 +57,7 @@ export class ProgramRun {
     const left = timeoutMs === undefined ? undefined : Math.max(1, timeoutMs - (performance.now() - this.#startedAt));
     const running = await this.#sandbox.spawn(command, { ...options, ...(left !== undefined && { timeoutMs: left }) });
     this.#interrupts.watch(running);
-    return await running.wait();
+    return await Promise.race([running.wait(), this.#interrupts.overdue]);
   }
 }
 
