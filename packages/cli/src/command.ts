@@ -53,6 +53,7 @@ export const sharedOptions = {
   },
   config: { value: "FILE", description: "config file, the one that sandkit mcp reads" },
   json: { description: "one JSON document on stdout; errors as JSON on stderr" },
+  labelled: { value: "KEY=VALUE", description: "only those that carry this label; repeatable", repeatable: true },
   quiet: { short: "q", description: "no progress on stderr" },
   "no-color": { description: "no colour (NO_COLOR and TERM=dumb do the same)" },
   help: { short: "h", description: "this page" },

@@ -10,7 +10,7 @@ export const lsCommand: CommandSpec = {
   maxPositionals: 0,
   takesRest: false,
   options: {
-    label: { value: "KEY=VALUE", description: "only those that carry this label; repeatable", repeatable: true },
+    label: sharedOptions.labelled,
     provider: sharedOptions.provider,
     config: sharedOptions.config,
     json: sharedOptions.json,

@@ -14,7 +14,7 @@ export const rmCommand: CommandSpec = {
   takesRest: false,
   options: {
     all: { description: "every living sandbox of the provider" },
-    label: { value: "KEY=VALUE", description: "only those that carry this label; repeatable", repeatable: true },
+    label: sharedOptions.labelled,
     yes: { short: "y", description: "do not ask" },
     provider: sharedOptions.provider,
     config: sharedOptions.config,

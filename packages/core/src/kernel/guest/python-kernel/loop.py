@@ -95,4 +95,3 @@ def _only_waits(frame):
             return False
         frame = frame.f_back
     return True
-
