@@ -108,8 +108,9 @@ export class SpareContainers {
     const words = { ...tenant.words, startTimeoutMs: answerTimeoutMs };
     const context = { operation: "create", subject: `container ${id}`, sandboxId: tenant.record.id };
     try {
-      const moving = moveIn(engine, spare, { ...tenant, words }, until, this.#options.agents);
+      // The engine takes longer than the agent.
       const naming = onEngine(context, () => engine.container(id).rename({ name: claimedName(tenant.record) }));
+      const moving = moveIn(engine, spare, { ...tenant, words }, until, this.#options.agents);
       const suiting = starting.then((start) => {
         // The name of an image may lead to another one by now, and the way to engines to another engine.
         if (start.image.id === image.id && start.engine.place === engine.place) return;
