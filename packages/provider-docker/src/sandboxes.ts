@@ -15,7 +15,7 @@ import {
   Slots,
 } from "@sandkit/core";
 import { bridgeStreams, firstCommand, withoutInterpreter } from "./agent-program.js";
-import { archivePlanOf } from "./archive-plan.js";
+import { archivePlanOf, unpackPlanOf } from "./archive-plan.js";
 import { dockerCapabilities } from "./capabilities.js";
 import { CompiledAgents } from "./compiled-agents.js";
 import {
@@ -271,9 +271,8 @@ export class Sandboxes {
     const made = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
     try {
       await Promise.all(making);
-      const plan = archivePlanOf(inspected);
-      const { tar } = await packWorkspace(original, plan);
-      await unpackStream(made, tar, plan);
+      const { tar } = await packWorkspace(original, archivePlanOf(inspected));
+      await unpackStream(made, tar, unpackPlanOf(inspected));
       return made;
     } catch (error) {
       await Promise.allSettled(made.map((fork) => fork.destroy()));
