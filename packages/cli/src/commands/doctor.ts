@@ -1,5 +1,6 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
+import type { CommandSpec } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
+import { jsonOption, providerOptions, quietOption } from "../shared-options.js";
 
 /** Tells what works here, and what to do about what does not. */
 export const doctorCommand: CommandSpec = {
@@ -16,8 +17,6 @@ export const doctorCommand: CommandSpec = {
   maxPositionals: 8,
   takesRest: false,
   options: {
-    provider: { ...sharedOptions.provider, repeatable: true },
-    config: sharedOptions.config,
     security: { description: "attack a sandbox from inside, and say what held and what did not" },
     check: {
       value: "NAME",
@@ -25,10 +24,10 @@ export const doctorCommand: CommandSpec = {
       choices: ["processes", "files", "limits", "network", "clean-up"],
       repeatable: true,
     },
-    json: sharedOptions.json,
-    quiet: sharedOptions.quiet,
-    "no-color": sharedOptions["no-color"],
-    help: sharedOptions.help,
+    ...jsonOption,
+    ...quietOption,
+    ...providerOptions,
+    provider: { ...providerOptions.provider, repeatable: true },
   },
   examples: [
     { command: "sandkit doctor", shows: "all providers, and which is taken by default" },
