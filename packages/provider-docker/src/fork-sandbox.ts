@@ -1,5 +1,5 @@
 import type { CreateOptions, ProviderSession } from "@sandkit/core";
-import { archivePlanOf } from "./archive-plan.js";
+import { archivePlanOf, unpackPlanOf } from "./archive-plan.js";
 import { findSandbox } from "./detached.js";
 import type { EngineClient } from "./engine/client.js";
 import type { DockerNative } from "./options.js";
@@ -35,9 +35,8 @@ export async function forkSandbox(
   const made = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   try {
     await Promise.all(making);
-    const plan = archivePlanOf(inspected);
-    const { tar } = await packWorkspace(session, plan);
-    await unpackStream(made, tar, plan);
+    const { tar } = await packWorkspace(session, archivePlanOf(inspected));
+    await unpackStream(made, tar, unpackPlanOf(inspected));
     return made;
   } catch (error) {
     await Promise.allSettled(made.map((fork) => fork.destroy()));

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { type Capabilities, type ProviderSession, proxyPreload } from "@sandkit/core";
 import { bridgeStreams } from "./agent-program.js";
-import { environmentOf } from "./archive-plan.js";
+import { unpackPlanOf } from "./archive-plan.js";
 import type { CompiledAgents } from "./compiled-agents.js";
 import { type ContainerOrder, createContainer, type MadeContainer } from "./create-container.js";
 import { DockerSession, type ForkSession } from "./docker-session.js";
@@ -115,8 +115,8 @@ async function restore(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const inspected = await engine.inspect(container);
-  const env = inspected ? environmentOf(inspected) : {};
-  await unpackParts(session, partsOf(snapshot), { env, signal });
+  const plan = inspected ? unpackPlanOf(inspected) : { env: {}, foreign: [] };
+  await unpackParts(session, partsOf(snapshot), { ...plan, signal });
 }
 
 /** The first program's stdin is the channel: it ends with this process, and the container with it. */
