@@ -14,6 +14,7 @@ export const doctorCommand: CommandSpec = {
     "each attack had. It harms neither this machine nor other sandboxes, and takes some ten seconds.",
   ],
   maxPositionals: 8,
+  argument: { from: providerOptions.provider.suggestions, repeatable: true },
   takesRest: false,
   options: {
     security: { description: "attack a sandbox from inside, and say what held and what did not" },
