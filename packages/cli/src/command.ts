@@ -7,6 +7,8 @@ export interface OptionSpec {
   readonly description: string;
   /** The values that it takes, where they are a closed list. */
   readonly choices?: readonly string[] | undefined;
+  /** The usual values, where others are possible. */
+  readonly suggestions?: readonly string[] | undefined;
   /** Whether it may be given more than once; `values` then has the last. */
   readonly repeatable?: boolean | undefined;
 }
@@ -37,6 +39,8 @@ export interface CommandSpec {
   readonly notes: readonly string[];
   /** How many arguments it takes at most, without those after `--`. */
   readonly maxPositionals: number;
+  /** What the first argument is, or every one, where it is known; else it may be a file. */
+  readonly argument?: { readonly from: readonly string[] | "sandboxes"; readonly repeatable?: boolean } | undefined;
   /** Whether it takes arguments after `--`. */
   readonly takesRest: boolean;
   /** After so many arguments everything belongs to the rest, options and `--` too: the command line of another program. */

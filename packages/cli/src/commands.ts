@@ -1,4 +1,5 @@
 import type { CommandSpec } from "./command.js";
+import { completionCommand } from "./commands/completion.js";
 import { cpCommand } from "./commands/cp.js";
 import { createCommand } from "./commands/create.js";
 import { doctorCommand } from "./commands/doctor.js";
@@ -15,6 +16,7 @@ import { shellCommand } from "./commands/shell.js";
 
 const living = [createCommand, lsCommand, execCommand, shellCommand, cpCommand, logsCommand, rmCommand, gcCommand];
 const faces = [runCommand, ...living, mcpCommand, initCommand, doctorCommand];
+const described = [...faces, completionCommand(() => commands)];
 
-/** Every command, in the order of help: the one table behind parsing, help and `help --json`. */
-export const commands: readonly CommandSpec[] = [...faces, helpCommand(faces)];
+/** Every command, in the order of help: the one table behind parsing, completion, help and `help --json`. */
+export const commands: readonly CommandSpec[] = [...described, helpCommand(described)];

@@ -9,18 +9,7 @@ import { UsageError } from "./usage-error.js";
  */
 export function parseCommandLine(command: CommandSpec, args: readonly string[]): Invocation {
   const dashes = args.indexOf("--");
-  const { tokens: all } = parseArgs({
-    args: dashes < 0 ? [...args] : args.slice(0, dashes),
-    options: Object.fromEntries(
-      Object.entries(command.options).map(([name, { value, short }]) => [
-        name,
-        { type: value === undefined ? ("boolean" as const) : ("string" as const), ...(short && { short }) },
-      ]),
-    ),
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
+  const all = tokensOf(command, dashes < 0 ? args : args.slice(0, dashes));
   const end = endOf(command, all, dashes < 0 ? args.length : dashes);
   const tokens = all.filter(({ index }) => index < end);
   const rest = args.slice(args[end] === "--" ? end + 1 : end);
@@ -38,6 +27,23 @@ export function parseCommandLine(command: CommandSpec, args: readonly string[]):
   if (extra !== undefined) throw tooMany(command, extra);
   if (rest.length > 0 && !command.takesRest) throw tooMany(command, rest[0] ?? "");
   return { values, every, positionals, rest, args };
+}
+
+/** The arguments as what they are, right or wrong; an option that lacks its value comes without. */
+export function tokensOf({ options }: CommandSpec, args: readonly string[]) {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(
+      Object.entries(options).map(([name, { value, short }]) => [
+        name,
+        { type: value === undefined ? ("boolean" as const) : ("string" as const), ...(short && { short }) },
+      ]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  return tokens;
 }
 
 /** Where the arguments of this program end, and those of another begin. */

@@ -11,6 +11,7 @@ export const providerOptions = {
   provider: {
     value: "NAME",
     description: "wasm, docker, e2b, daytona, or the name of a package that exports createProvider",
+    suggestions: ["wasm", "docker", "e2b", "daytona"],
   },
   config: { value: "FILE", description: "config file, the one that sandkit mcp reads" },
   ...commonOptions,

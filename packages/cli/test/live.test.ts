@@ -1,41 +1,18 @@
-import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { chmod, lstat, mkdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { atTerminal } from "./at-terminal.js";
 import { describeOnEngine, dockerFolder } from "./engine.js";
-import { bin, environment, sandkit, start } from "./sandkit.js";
+import { bin, sandkit, start } from "./sandkit.js";
 
 const folder = dockerFolder();
-const terminal = fileURLToPath(new URL("at-terminal.py", import.meta.url));
 const mark = randomUUID().slice(0, 8);
 const live = (command: string, args: readonly string[], stdin?: string | Uint8Array) =>
   sandkit([command, "--config", folder.config(), ...args], stdin);
 
 /** A command at a terminal of its own. */
-function atTerminal(command: string, args: readonly string[]) {
-  const child = spawn("python3", [terminal, process.execPath, bin, command, "--config", folder.config(), ...args], {
-    stdio: ["pipe", "pipe", "pipe"],
-    env: environment,
-  });
-  let shown = "";
-  let told = "";
-  child.stdout.on("data", (piece: Buffer) => (shown += piece.toString()));
-  child.stderr.on("data", (piece: Buffer) => (told += piece.toString()));
-  // One that a failed test leaves would wait for ever, and with it the test.
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const ended = new Promise<{ readonly code: number | null; readonly told: string }>((resolve) =>
-    child.on("close", (code) => resolve({ code, told: told.trim() })),
-  );
-  const shows = async (text: string | RegExp) => {
-    while (typeof text === "string" ? !shown.includes(text) : !text.test(shown)) {
-      if (child.exitCode !== null || child.signalCode !== null)
-        throw new Error(`ended before it showed ${text}: ${shown}${told}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  };
-  return { child, ended, shows, types: (keys: string) => child.stdin.write(keys) };
-}
+const liveAtTerminal = (command: string, args: readonly string[]) =>
+  atTerminal([process.execPath, bin, command, "--config", folder.config(), ...args]);
 
 describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
   const name = `cli-${mark}`;
@@ -53,6 +30,8 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
     expect((await live("create", ["--name", name, "--label", `mark=${mark}`, "-e", "COLOUR=blue"])).stdout).toBe(
       `${id}\n`,
     );
+    const words = ["--", "exec", "--config", folder.config(), name.slice(0, -2)];
+    expect((await sandkit(["completion", "bash", ...words])).stdout).toBe(`${name}\t${id}\n`);
     expect(await live("create", ["--name", name])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("CONFLICT"),
@@ -154,7 +133,7 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
   });
 
   it("has a shell at a terminal: sizes and Ctrl-C go inside, and the terminal is given back", async () => {
-    const { child, ended, shows, types } = atTerminal("shell", [name]);
+    const { child, ended, shows, types } = liveAtTerminal("shell", [name]);
     await shows("$ ");
     types("stty size\r");
     await shows("30 100");
@@ -176,13 +155,13 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
   });
 
   it("gives the terminal back from a shell that does not answer, and when it is told to end", async () => {
-    const deaf = atTerminal("shell", [name]);
+    const deaf = liveAtTerminal("shell", [name]);
     await deaf.shows("$ ");
     deaf.types("trap '' HUP INT TERM; stty -isig; sleep 60\r");
     await deaf.shows("sleep 60\r\n");
     deaf.types("\r~.");
     expect(await deaf.ended).toEqual({ code: 255, told: "restored" });
-    const told = atTerminal("shell", [name]);
+    const told = liveAtTerminal("shell", [name]);
     await told.shows("$ ");
     told.child.kill("SIGTERM");
     expect(await told.ended).toEqual({ code: 143, told: "restored" });
@@ -197,7 +176,7 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
       stdout: "",
       stderr: expect.stringContaining("--yes"),
     });
-    const asked = atTerminal("rm", ["--all", ...label]);
+    const asked = liveAtTerminal("rm", ["--all", ...label]);
     await asked.shows("remove 2 sandboxes (docker)? [y/N]");
     asked.types("n\r");
     expect((await asked.ended).code).toBe(1);

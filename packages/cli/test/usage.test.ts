@@ -37,11 +37,13 @@ it.each([
   [["create", "--memory", "much"], 'option "--memory" cannot be "much"', "above 0"],
   [["mcp", "carrier-pigeon"], 'cannot serve over "carrier-pigeon"', "stdio"],
   [["mcp", "http", "--port", "70000"], 'option "--port" cannot be "70000"', "65535"],
+  [["completion"], "no shell is named", "bash, zsh, fish"],
+  [["completion", "tcsh"], 'there is no completion for "tcsh"', "bash, zsh, fish"],
   [["rnu"], 'unknown command "rnu"', "sandkit run"],
   [
     ["--quiet", "run"],
     'unknown option before the command "--quiet"',
-    "commands: run, create, ls, exec, shell, cp, logs, rm, gc, mcp, init, doctor, help",
+    "commands: run, create, ls, exec, shell, cp, logs, rm, gc, mcp, init, doctor, completion, help",
   ],
   [["help", "fly"], 'no command "fly"', "run, create, ls, exec"],
 ])("%j is refused with what to do", async (args, what, fix) => {
@@ -61,7 +63,7 @@ it("tells wrong usage as JSON when --json is there", async () => {
 it.each([[[]], [["--help"]], [["-h"]], [["help"]]])("%j shows every command", async (args) => {
   const { code, stdout, stderr } = await sandkit(args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  for (const { name, summary } of commands) expect(stdout).toContain(`${name.padEnd(6)}  ${summary}`);
+  for (const { name, summary } of commands) expect(stdout).toContain(`${name.padEnd(10)}  ${summary}`);
 });
 
 it.each(commands.map(({ name }) => name))("help %s and %s --help are one page with every option", async (name) => {
@@ -89,6 +91,7 @@ it("describes itself as data", async () => {
     "mcp",
     "init",
     "doctor",
+    "completion",
     "help",
   ]);
   expect(described.commands[0].options.eval).toMatchObject({ short: "e", value: "CODE" });

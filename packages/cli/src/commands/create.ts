@@ -16,7 +16,11 @@ export const createCommand: CommandSpec = {
   takesRest: false,
   options: {
     name: { value: "NAME", description: "to call it by; there is one of each name" },
-    template: { value: "NAME", description: "starting image: python, node, data, …; default: python" },
+    template: {
+      value: "NAME",
+      suggestions: ["python", "node", "data"],
+      description: "starting image: python, node, data, …; default: python",
+    },
     env: {
       short: "e",
       value: "NAME=VALUE",

@@ -15,6 +15,7 @@ export const doctorCommand: CommandSpec = {
     "when every attack was made and none had what it wanted.",
   ],
   maxPositionals: 8,
+  argument: { from: providerOptions.provider.suggestions, repeatable: true },
   takesRest: false,
   options: {
     security: { description: "attack a sandbox from inside, and say what held and what did not" },

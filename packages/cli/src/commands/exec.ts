@@ -13,6 +13,7 @@ export const execCommand: CommandSpec = {
     "No shell is involved: sh -c '…' has one. Ctrl-C interrupts the program, a second Ctrl-C kills it.",
   ],
   maxPositionals: 1,
+  argument: { from: "sandboxes" },
   takesRest: true,
   restAfter: 1,
   options: {

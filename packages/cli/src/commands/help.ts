@@ -14,6 +14,7 @@ export function helpCommand(described: readonly CommandSpec[]): CommandSpec {
     usage: ["sandkit help [COMMAND] [--json]"],
     notes: [],
     maxPositionals: 1,
+    argument: { from: described.map(({ name }) => name) },
     takesRest: false,
     options: {
       json: { description: "all commands, options and exit codes as one JSON document" },

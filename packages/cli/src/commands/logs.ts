@@ -12,6 +12,7 @@ export const logsCommand: CommandSpec = {
     "goes to whoever started them. The output is a file of the sandbox, which programs in it could change.",
   ],
   maxPositionals: 2,
+  argument: { from: "sandboxes" },
   takesRest: false,
   options: {
     follow: { short: "f", description: "go on until the program ends" },

@@ -14,6 +14,7 @@ export const mcpCommand: CommandSpec = {
     "server works in a detached sandbox of another program.",
   ],
   maxPositionals: 2,
+  argument: { from: ["stdio", "http", "example", "grant"] },
   takesRest: false,
   options: {
     port: { value: "PORT", description: "http: default 3333; 0: any that is free" },

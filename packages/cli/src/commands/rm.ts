@@ -12,6 +12,7 @@ export const rmCommand: CommandSpec = {
     "a terminal needs --yes; sandboxes that end with a living program of their own are left alone.",
   ],
   maxPositionals: 1000,
+  argument: { from: "sandboxes", repeatable: true },
   takesRest: false,
   options: {
     all: { description: "every living sandbox of the provider" },

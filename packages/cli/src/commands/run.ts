@@ -22,6 +22,7 @@ export const runCommand: CommandSpec = {
     timeout: { value: "SECONDS", description: "end the program and all it started after this time; default: none" },
     template: {
       value: "NAME",
+      suggestions: ["python", "node", "data"],
       description: "starting image: python, node, data, …; default: the language's, where the provider has it",
     },
     ...creationOptions,

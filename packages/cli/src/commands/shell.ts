@@ -11,6 +11,7 @@ export const shellCommand: CommandSpec = {
     "exit or Ctrl-D leaves; Enter, ~ and . leave a shell that does not answer. The sandbox goes on.",
   ],
   maxPositionals: 1,
+  argument: { from: "sandboxes" },
   takesRest: false,
   options: {
     ...placeOptions,
