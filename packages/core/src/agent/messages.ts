@@ -1,16 +1,17 @@
 import * as z from "zod";
 import { lazily } from "../lazily.js";
 import { ProtocolError } from "./frames.js";
-import type {
-  AgentCode,
-  AgentError,
-  AgentFarewell,
-  AgentFileChange,
-  AgentFileInfo,
-  AgentInfo,
-  AgentListFailure,
-  AgentReady,
-  ProcessEvent,
+import {
+  type AgentCode,
+  type AgentError,
+  type AgentFarewell,
+  type AgentFileChange,
+  type AgentFileInfo,
+  type AgentInfo,
+  type AgentListFailure,
+  type AgentReady,
+  maxPayloadBytes,
+  type ProcessEvent,
 } from "./protocol.js";
 
 /**
@@ -90,7 +91,7 @@ const changed = lazily<z.ZodType<AgentFileChange | AgentListFailure>>(() =>
   ]),
 );
 
-const code = lazily<z.ZodType<AgentCode>>(() => z.object({ code: z.base64().max(100 * 1024) }));
+const code = lazily<z.ZodType<AgentCode>>(() => z.object({ code: z.base64().max(maxPayloadBytes) }));
 
 const farewell = lazily<z.ZodType<AgentFarewell>>(() =>
   z.object({
