@@ -4,6 +4,7 @@ import { SandboxError } from "./errors.js";
 import { type CreateOptions, checkOptions } from "./options.js";
 import type { AttachOptions, Provider, ProviderSession, SandboxRef } from "./provider.js";
 import { requireWhatIsAsked } from "./require-options.js";
+import { requireProvider } from "./require-provider.js";
 import { Sandbox } from "./sandbox.js";
 
 const defaultCreateTimeoutMs = 5 * 60_000;
@@ -18,6 +19,7 @@ export async function createSandbox<Native = unknown>(
   provider: Provider<Native>,
   options: CreateOptions<Native> = {},
 ): Promise<Sandbox> {
+  requireProvider(provider, "the first argument of createSandbox()");
   checkOptions("create", options);
   requireWhatIsAsked(provider, options);
   provider.validate(options);
@@ -47,6 +49,7 @@ export async function attachSandbox(
   ref: SandboxRef,
   options: AttachSandboxOptions = {},
 ): Promise<Sandbox> {
+  requireProvider(provider, "the first argument of attachSandbox()");
   const where = { provider: provider.name, sandboxId: ref.id, operation: "attach" };
   if (ref.provider !== provider.name) {
     const message = `sandbox ${ref.id} belongs to provider "${ref.provider}", not "${provider.name}": pass that provider`;

@@ -206,7 +206,9 @@ const createOptions = lazily(() => {
       })
       .optional(),
     network: z
-      .union([z.enum(["none", "full", "packages"]), z.strictObject({ allow: z.array(z.string().min(1)) })])
+      .union([z.enum(["none", "full", "packages"]), z.strictObject({ allow: z.array(z.string().min(1)) })], {
+        error: 'must be "none", "packages", "full" or { allow: ["example.com"] }',
+      })
       .optional(),
     lifetime: z
       .strictObject({

@@ -22,7 +22,8 @@ describe("checkOptions", () => {
     ["create", { env: { A: "x\0y" } }, "env.A"],
     ["create", { name: "../x" }, "name"],
     ["create", { workdir: "relative" }, "workdir"],
-    ["create", { network: "some" }, "network"],
+    ["create", { network: "some" }, '"packages", "full" or { allow'],
+    ["create", { network: { allow: "example.com" } }, '"packages", "full" or { allow'],
     ["create", { ports: [0] }, "ports.0"],
     ["exec", { timeoutMs: 0 }, "timeoutMs"],
     ["exec", { timeoutMs: "5" }, "timeoutMs"],
@@ -35,6 +36,8 @@ describe("checkOptions", () => {
     const error = refusal(operation, options);
     expect(error?.code).toBe("INVALID");
     expect(error?.message).toContain(named);
+    // What it is to be instead stands there too.
+    expect(error?.message).not.toMatch(/Invalid input(;|$)/);
   });
 
   it("accepts options that are there but undefined", () => {

@@ -20,7 +20,9 @@ const defaults = z.strictObject({
     .meta({ description: "Caps on each sandbox." })
     .optional(),
   network: z
-    .union([z.enum(["none", "full", "packages"]), z.strictObject({ allow: z.array(name) })])
+    .union([z.enum(["none", "full", "packages"]), z.strictObject({ allow: z.array(name) })], {
+      error: 'must be "none", "packages", "full" or { "allow": ["example.com"] }',
+    })
     .meta({ description: "What sandboxes may reach; default none." })
     .optional(),
   packages: z

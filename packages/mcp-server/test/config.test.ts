@@ -26,6 +26,13 @@ describe("loadConfig", () => {
     expect(path).toBeUndefined();
   });
 
+  it("says what a key that has several forms may be", async () => {
+    await write(JSON.stringify({ approval: "some", defaults: { network: "all" } }));
+    const refused = loadConfig({ env: env() });
+    await expect(refused).rejects.toThrow(/approval: must be "never", "always"/);
+    await expect(refused).rejects.toThrow(/defaults.network: must be "none"/);
+  });
+
   it("takes SANDKIT_PROVIDER without a file", async () => {
     expect((await loadConfig({ env: env({ SANDKIT_PROVIDER: "docker" }) })).config.provider).toBe("docker");
   });

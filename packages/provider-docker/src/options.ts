@@ -13,7 +13,9 @@ export const optionsSchema = z
       description: "Where the engine listens, as in DOCKER_HOST; default: DOCKER_HOST, context, usual sockets",
     }),
     dockerode: z
-      .custom<Dockerode | Dockerode.DockerOptions>((value) => typeof value === "object" && value !== null)
+      .custom<Dockerode | Dockerode.DockerOptions>((value) => typeof value === "object" && value !== null, {
+        error: "must be an instance of dockerode, or its options",
+      })
       .optional()
       .meta({ description: "A dockerode instance, or its options; in programs only" }),
     images: z
@@ -100,7 +102,9 @@ export const optionsSchema = z
 export type DockerOptions = z.input<typeof optionsSchema>;
 
 const mount = z.strictObject({ source: z.string(), target: z.string(), readOnly: z.boolean().optional() });
-const gpus = z.union([z.literal("all"), z.int().min(1), z.array(z.string().regex(/^[\w:.-]+$/)).min(1)]);
+const gpus = z.union([z.literal("all"), z.int().min(1), z.array(z.string().regex(/^[\w:.-]+$/)).min(1)], {
+  error: 'must be "all", a number from 1, or a list of indices or UUIDs such as ["0"]',
+});
 
 /** What `native` of a create may say. */
 export const nativeSchema = z.strictObject({

@@ -40,6 +40,9 @@ export function layOutWorkspace(options: {
   const { workdir = defaultWorkdir, memoryMiB } = options;
   const most = memoryMiB - reserveMiB;
   const diskMiB = options.diskMiB ?? Math.min(Math.floor(memoryMiB / 2), most);
+  if (memoryMiB < minDiskMiB + reserveMiB) {
+    throw refusal("INVALID", `resources.memoryMiB ${memoryMiB}: must be at least ${minDiskMiB + reserveMiB}`);
+  }
   if (diskMiB > most) {
     throw refusal(
       "INVALID",
@@ -47,10 +50,7 @@ export function layOutWorkspace(options: {
     );
   }
   if (diskMiB < minDiskMiB) {
-    throw refusal(
-      "INVALID",
-      `resources.diskMiB ${diskMiB}: must be at least ${minDiskMiB}, with resources.memoryMiB ${minDiskMiB + reserveMiB} or more`,
-    );
+    throw refusal("INVALID", `resources.diskMiB ${diskMiB}: must be at least ${minDiskMiB}`);
   }
   refuseUnfitWorkdir(workdir);
   const unit = Math.floor((diskMiB * 1024 * 1024) / 16 / 4096) * 4096;

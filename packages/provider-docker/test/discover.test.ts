@@ -108,3 +108,9 @@ describe("an engine that does not answer", () => {
     expect(result.facts).toEqual({ 'option "host"': `unix://${home}/no.sock: nothing is there` });
   });
 });
+
+it("gives the last words of ssh once, without its name before them", async () => {
+  const found = await docker({ host: "ssh://nobody@127.0.0.1:1" }).check?.();
+  expect(JSON.stringify(found)).toContain("ssh: connect to host 127.0.0.1 port 1");
+  expect(JSON.stringify(found)).not.toContain("ssh: ssh:");
+});

@@ -1,6 +1,9 @@
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { networkInterfaces } from "node:os";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { attachSandbox, type Contact, createSandbox } from "@sandkit/core";
 import { expect, it } from "vitest";
 import { docker } from "../src/index.js";
@@ -33,6 +36,24 @@ async function startSite() {
 
 const patient = { timeout: 10_000 };
 const fetchPage = (url: string) => `import urllib.request; print(urllib.request.urlopen("${url}").read().decode())`;
+
+describeOnEngine("a port of a container", () => {
+  it("keeps a program alive while that waits for it, and for nothing else", async () => {
+    const program = fileURLToPath(new URL("waits.mjs", import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [program, testImages.python]);
+    expect(stdout).toBe("UNAVAILABLE");
+  });
+});
+
+describeOnEngine("a program of a container without a terminal", () => {
+  it("is not resized, and says how it would have one", async () => {
+    await using sandbox = await createSandbox(docker({ images: testImages }));
+    const program = await sandbox.spawn("sleep 60");
+    const message = "resize: the program has no terminal: start it with pty: { columns, rows }, each at least 1";
+    await expect(program.resize({ columns: 80, rows: 24 })).rejects.toMatchObject({ code: "INVALID", message });
+    await program.kill("SIGKILL");
+  });
+});
 
 describeOnEngine("the network of a container", () => {
   it("serves cells and commands, beside a download that nobody reads, and reports it", async () => {

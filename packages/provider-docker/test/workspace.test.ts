@@ -18,7 +18,8 @@ describe("layOutWorkspace", () => {
   it("leaves programs some of the memory, and says both numbers when it cannot", () => {
     expect(() => layOutWorkspace({ memoryMiB: 256, diskMiB: 193 })).toThrow(/193.*256.*at most 192/);
     expect(layOutWorkspace({ memoryMiB: 256, diskMiB: 192 }).diskMiB).toBe(192);
-    expect(() => layOutWorkspace({ memoryMiB: 64 })).toThrow(/memoryMiB/);
+    expect(() => layOutWorkspace({ memoryMiB: 64 })).toThrow("resources.memoryMiB 64: must be at least 80");
+    expect(() => layOutWorkspace({ memoryMiB: 256, diskMiB: 8 })).toThrow("resources.diskMiB 8: must be at least 16");
     expect(layOutWorkspace({ memoryMiB: 96 }).diskMiB).toBe(32);
   });
 
@@ -66,6 +67,9 @@ describe("validate", () => {
     });
     expect(refused({ native: { user: "1000:0" } })).toMatchObject({ code: "INVALID" });
     expect(refused({ native: { privileged: true } as object })).toMatchObject({ code: "INVALID" });
+    const many = refused({ native: { gpus: "many" } as object });
+    expect(many).toMatchObject({ code: "INVALID", message: expect.stringContaining('"all", a number from 1') });
+    expect(() => docker({ dockerode: JSON.parse("7") })).toThrow(/dockerode: must be an instance/);
     expect(refused({ image: "two words" })).toMatchObject({ code: "INVALID" });
     expect(refused({})).toBeUndefined();
     expect(refused({ image: "debian:bookworm-slim", native: { user: "1234:1234" } })).toBeUndefined();

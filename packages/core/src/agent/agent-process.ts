@@ -139,7 +139,7 @@ export class AgentProcess implements ProviderProcess {
     try {
       const reply = await promptly(connection, stream.reply);
       if ("error" in reply && reply.error.errno === "EINVAL") {
-        const message = `${what}: ${reply.error.message}: use a name such as SIGTERM, or a size of at least 1`;
+        const message = `${what}: ${reply.error.message}: ${nextStep[request.op] ?? "correct what was asked"}`;
         throw new SandboxError("INVALID", message, { provider, operation: request.op });
       }
       answerOf(reply, { operation: request.op, subject: `process ${this.id}`, provider });
@@ -185,6 +185,12 @@ export class AgentProcess implements ProviderProcess {
     this.#gone.reject(error);
   }
 }
+
+/** What to do about a request that a process cannot be asked. */
+const nextStep: Readonly<Record<string, string>> = {
+  kill: "use a name such as SIGTERM",
+  resize: "start it with pty: { columns, rows }, each at least 1",
+};
 
 /** Waits for an answer that an agent gives at once: why it does not, its channel may know by another way. */
 async function promptly(connection: AgentConnection, reply: Promise<AgentReply>): Promise<AgentReply> {

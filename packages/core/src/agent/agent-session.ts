@@ -199,7 +199,7 @@ export class AgentSession implements ProviderSession {
   async port(port: number, options: { readonly waitMs?: number | undefined } = {}): Promise<PortInfo> {
     requireFeature(this.#self, "ports", "port");
     if (this.#connection.failure) throw this.#connection.failure;
-    return this.#doors.open(port, options.waitMs);
+    return this.#connection.whileBusy(this.#doors.open(port, options.waitMs));
   }
 
   async extend(ttlMs: number): Promise<void> {

@@ -34,7 +34,9 @@ export const balanceOptions = lazily(() =>
     affinity: z.string().min(1).optional(),
     failures: z.int().min(1).optional(),
     recheckMs: z.int().min(1).max(86_400_000).optional(),
-    onHealth: z.custom<(health: BackendHealth) => void>((value) => typeof value === "function").optional(),
+    onHealth: z
+      .custom<(health: BackendHealth) => void>((value) => typeof value === "function", "must be a function")
+      .optional(),
   }),
 );
 

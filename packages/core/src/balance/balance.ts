@@ -2,6 +2,7 @@ import { SandboxError } from "../errors.js";
 import type { CreateOptions } from "../options.js";
 import { parseOptions } from "../parse-options.js";
 import type { CheckResult, ListOptions, Provider, ReapOptions, SandboxInfo, SandboxRef } from "../provider.js";
+import { requireProvider } from "../require-provider.js";
 import { atAll, partialOutage } from "./at-all.js";
 import { Backend } from "./backend.js";
 import { type BalanceOptions, balanceOptions, keyPattern } from "./balance-options.js";
@@ -29,6 +30,7 @@ export function balance<Backends extends Readonly<Record<string, Provider>>>(
   const about = { provider: "balance", operation: "balance", what: "options of balance()" };
   const parsed = parseOptions(balanceOptions(), options, about);
   const name = parsed.name ?? "balance";
+  for (const [key, provider] of Object.entries(backends)) requireProvider(provider, `backend "${key}" of balance()`);
   const all = Object.entries(backends).map(([key, provider]) => new Backend(name, checkedKey(key), provider, parsed));
   if (all.length === 0) throw invalid("balance() needs at least one backend");
   const creates = new BalancedCreates(name, all, parsed);

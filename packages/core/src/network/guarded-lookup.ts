@@ -91,6 +91,10 @@ function isWithin(address: string, scope: AddressScope, isPublic: (address: stri
 function outside(hostname: string, scope: AddressScope): NetworkError {
   if (scope === "loopback")
     return new NetworkError("EACCES", `${hostname} is refused: its address is not this machine`);
+  if (scope === "anywhere") {
+    const what = "its address is neither public nor of a private network (reserved, link-local or a metadata service)";
+    return new NetworkError("EACCES", `${hostname} is refused: ${what}: correct what the name leads to`);
+  }
   const what = "its address is not public (private, this machine or a metadata service)";
   return new NetworkError(
     "EACCES",

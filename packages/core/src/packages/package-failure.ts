@@ -58,7 +58,7 @@ const endings: Readonly<Record<PackageFailure["reason"], Ending>> = {
   blocked: {
     code: "DENIED",
     what: "the network policy does not let it through",
-    next: "name the host among those of packages in the options of the provider (packageHosts)",
+    next: "see why it was refused; a host of your own network is permitted by the provider's option packageHosts",
   },
   build: {
     code: "INVALID",

@@ -78,7 +78,7 @@ export class PortDoors {
     for (let look = firstLookMs; !(await this.#isAnswered(port)); look = Math.min(look * 2, longestLookMs)) {
       const left = end - performance.now();
       if (left <= 0) {
-        const next = "start a server there, or wait longer (waitMs)";
+        const next = "start a server there, or wait longer for it";
         const { id } = this.#ref;
         throw this.#error("UNAVAILABLE", `port ${port} of sandbox ${id}: nothing listens after ${waitMs} ms: ${next}`);
       }

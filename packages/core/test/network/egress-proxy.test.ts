@@ -247,6 +247,12 @@ describe("addresses that are not public", () => {
     const inner = await proxied({ allow: [], inner: [`mirror.example:${port}`], seams });
     expect(status(await inner.get(`http://mirror.example:${port}/`))).toBe(200);
     const link = { resolve: leadingTo("169.254.169.254") };
+    const reserved = { resolve: leadingTo("203.0.113.80") };
+    const nowhere = await proxied({ allow: [], inner: [`mirror.example:${port}`], seams: reserved });
+    // Its creator has listed it: there is nothing more to list.
+    expect(await nowhere.get(`http://mirror.example:${port}/`)).toMatch(
+      /403 Forbidden: .* neither public nor of a private/,
+    );
     const metadata = await proxied({ allow: "public", inner: [`mirror.example:${port}`], seams: link });
     expect(status(await metadata.get(`http://mirror.example:${port}/`))).toBe(403);
   });

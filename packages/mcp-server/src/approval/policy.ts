@@ -11,7 +11,9 @@ const pattern = z
   );
 
 /** The key `approval` of the config. */
-export const approvalPolicy = z.union([z.enum(["never", "always", "on-write"]), z.array(pattern).min(1)]);
+export const approvalPolicy = z.union([z.enum(["never", "always", "on-write"]), z.array(pattern).min(1)], {
+  error: 'must be "never", "always", "on-write" or a list of tools such as ["exec", "write_*"]',
+});
 
 export type ApprovalPolicy = z.infer<typeof approvalPolicy>;
 

@@ -292,7 +292,7 @@ class Process(Stream):
 
     def resize(self, columns, rows):
         if self.terminal is None:
-            raise Failure(errno.EINVAL, "resize: the program has no terminal")
+            raise Failure(errno.EINVAL, "the program has no terminal")
         if self.lanes[LANE_OUT].descriptor is not None:
             resize_terminal(self.terminal, columns, rows)
 
