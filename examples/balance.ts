@@ -1,4 +1,5 @@
-import { attachSandbox, balance, createSandbox } from "@sandkit/core";
+import { attachSandbox, createSandbox } from "@sandkit/core";
+import { balance } from "@sandkit/core/balance";
 import { docker } from "@sandkit/provider-docker";
 import { wasm } from "@sandkit/provider-wasm";
 

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
-import { balance, createSandbox } from "@sandkit/core";
+import { createSandbox } from "@sandkit/core";
+import { balance } from "@sandkit/core/balance";
 import { docker } from "@sandkit/provider-docker";
 import { median } from "../statistics.mjs";
 import { timed } from "../timed.mjs";

@@ -7,7 +7,9 @@ export default defineConfig({
   ...withZod,
   entry: [
     "src/index.ts",
-    "src/zod.ts",
+    "src/kit.ts",
+    "src/plan.ts",
+    "src/balance/index.ts",
     "src/network/index.ts",
     "src/kernel/cell-report.ts",
     "src/conformance/index.ts",

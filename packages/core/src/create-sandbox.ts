@@ -1,12 +1,16 @@
 import { requireFeature } from "./capabilities.js";
 import { unlessAborted } from "./deadline.js";
 import { SandboxError } from "./errors.js";
-import { type CreateOptions, checkOptions } from "./options.js";
+import type { CreateOptions } from "./options.js";
 import type { AttachOptions, Provider, ProviderSession, SandboxRef } from "./provider.js";
 import { requireWhatIsAsked } from "./require-options.js";
-import { Sandbox } from "./sandbox.js";
+import type { Sandbox } from "./sandbox.js";
 
 const defaultCreateTimeoutMs = 5 * 60_000;
+
+/** Loaded for the first sandbox: it takes longer than all else of an import of this package. */
+const loadSandbox = () => import("./sandbox.js");
+const loadOptions = () => import("./options.js");
 
 /**
  * Makes a sandbox, or with `name` gets the living one of that name.
@@ -18,6 +22,7 @@ export async function createSandbox<Native = unknown>(
   provider: Provider<Native>,
   options: CreateOptions<Native> = {},
 ): Promise<Sandbox> {
+  const [{ checkOptions }, { Sandbox }] = await Promise.all([loadOptions(), loadSandbox()]);
   checkOptions("create", options);
   requireWhatIsAsked(provider, options);
   provider.validate(options);
@@ -53,6 +58,7 @@ export async function attachSandbox(
     throw new SandboxError("INVALID", message, where);
   }
   requireFeature(provider, "attach", "attachSandbox");
+  const { Sandbox } = await loadSandbox();
   options.signal?.throwIfAborted();
   const session = await unlessAborted(provider.attach(ref, { signal: options.signal }), options.signal);
   if (session) return new Sandbox(session, options.approve);

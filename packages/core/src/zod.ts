@@ -1,7 +1,30 @@
-/**
- * What schemas of provider options are made of: the zod that core has built in, so that a provider that loads core
- * loads it once.
- */
+/** The parts of zod's smaller half that schemas of providers are made of. Core has them built in: they load once. */
 
-export type { input, ZodType } from "zod";
-export { array, boolean, int, lazy, record, strictObject, string, url } from "zod";
+export type { input, output } from "zod/mini";
+export {
+  array,
+  boolean,
+  custom,
+  describe,
+  discriminatedUnion,
+  enum,
+  gte,
+  int,
+  lazy,
+  literal,
+  lte,
+  maxLength,
+  minLength,
+  number,
+  object,
+  optional,
+  positive,
+  record,
+  refine,
+  regex,
+  strictObject,
+  string,
+  superRefine,
+  union,
+  url,
+} from "zod/mini";

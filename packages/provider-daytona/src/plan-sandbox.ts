@@ -1,4 +1,5 @@
-import { type CreateOptions, type MachinePlan, planMachine } from "@sandkit/core";
+import { type CreateOptions } from "@sandkit/core";
+import { type MachinePlan, planMachine } from "@sandkit/core/plan";
 import { providerName } from "./errors.js";
 import { type Egress, egressOf } from "./network.js";
 import { type DaytonaNative, type DaytonaOptions, nativeSchema } from "./options.js";

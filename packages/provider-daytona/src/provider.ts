@@ -1,4 +1,6 @@
-import { CloudSandboxes, defineProvider, type Provider, parseOptions } from "@sandkit/core";
+import { defineProvider, type Provider } from "@sandkit/core";
+import { parseOptions } from "@sandkit/core/plan";
+import { CloudSandboxes } from "@sandkit/core/kit";
 import { upperBound } from "./capabilities.js";
 import { checkDaytona } from "./check.js";
 import { DaytonaConnector } from "./client.js";

@@ -1,4 +1,5 @@
-import { type ChosenTemplate, type CreateOptions, chooseTemplate } from "@sandkit/core";
+import { type CreateOptions } from "@sandkit/core";
+import { type ChosenTemplate, chooseTemplate } from "@sandkit/core/plan";
 import { providerName, refusal } from "./errors.js";
 
 /** What a sandbox starts from. */

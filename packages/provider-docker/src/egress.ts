@@ -1,4 +1,5 @@
-import { AllowList, type EgressPolicy, egressPolicyOf, type NetworkPolicy, type SandboxInfo } from "@sandkit/core";
+import { type EgressPolicy, type NetworkPolicy, type SandboxInfo } from "@sandkit/core";
+import { AllowList, egressPolicyOf } from "@sandkit/core/plan";
 import { refusal } from "./errors.js";
 
 /** Where in a box the agent listens for what is to go out. */

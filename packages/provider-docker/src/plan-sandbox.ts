@@ -1,12 +1,6 @@
 import { randomInt } from "node:crypto";
-import {
-  type AskedPackages,
-  type CreateOptions,
-  type EgressPolicy,
-  packageLanguageOf,
-  parseOptions,
-  parsePackages,
-} from "@sandkit/core";
+import { type CreateOptions, type EgressPolicy } from "@sandkit/core";
+import { type AskedPackages, packageLanguageOf, parseOptions, parsePackages } from "@sandkit/core/plan";
 import type { MountSettings } from "dockerode";
 import { egressOf } from "./egress.js";
 import { providerName, refusal } from "./errors.js";

@@ -1,4 +1,5 @@
-import { defineProvider, type Provider, parseOptions } from "@sandkit/core";
+import { defineProvider, type Provider } from "@sandkit/core";
+import { parseOptions } from "@sandkit/core/plan";
 import { dockerCapabilities } from "./capabilities.js";
 import { checkEngine } from "./check.js";
 import { EngineConnector } from "./engine/connector.js";

@@ -1,19 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import {
-  type AttachOptions,
-  type CreateOptions,
-  fingerprintOf,
-  keepAlive,
-  type ListOptions,
-  ownerLabel,
-  PausedSession,
-  type ProviderSession,
-  type SandboxInfo,
-  type SandboxRef,
-  SessionRegistry,
-  Slots,
-} from "@sandkit/core";
+import { type AttachOptions, type CreateOptions, type ListOptions, type ProviderSession, type SandboxInfo, type SandboxRef } from "@sandkit/core";
+import { fingerprintOf, keepAlive, ownerLabel, PausedSession, SessionRegistry, Slots } from "@sandkit/core/kit";
 import { bridgeStreams, firstCommand, withoutInterpreter } from "./agent-program.js";
 import { archivePlanOf } from "./archive-plan.js";
 import { dockerCapabilities } from "./capabilities.js";

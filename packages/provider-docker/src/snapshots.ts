@@ -1,4 +1,5 @@
-import { type CreateOptions, SandboxError, type SnapshotInfo, Sweep } from "@sandkit/core";
+import { type CreateOptions, SandboxError, type SnapshotInfo } from "@sandkit/core";
+import { Sweep } from "@sandkit/core/kit";
 import type { EngineClient } from "./engine/client.js";
 import { engineError, onEngine, providerName, refusal, statusOf } from "./errors.js";
 import type { ImageFacts } from "./image-store.js";

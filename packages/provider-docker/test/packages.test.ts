@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { balance, type CreateOptions, createSandbox, type SandboxError, Sweep } from "@sandkit/core";
+import { type CreateOptions, createSandbox, type SandboxError } from "@sandkit/core";
+import { balance } from "@sandkit/core/balance";
+import { Sweep } from "@sandkit/core/kit";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { EngineConnector } from "../src/engine/connector.js";
 import { docker } from "../src/index.js";

@@ -1,17 +1,5 @@
-import {
-  type BoxFacts,
-  type BoxInfo,
-  type BulkFiles,
-  type Capabilities,
-  openPort,
-  type PortInfo,
-  type ProviderSession,
-  type RemoteBox,
-  recordOfCopy,
-  type SandboxRef,
-  type SnapshotInfo,
-  type Terminal,
-} from "@sandkit/core";
+import { type Capabilities, type PortInfo, type ProviderSession, type SandboxRef, type SnapshotInfo } from "@sandkit/core";
+import { type BoxFacts, type BoxInfo, type BulkFiles, openPort, type RemoteBox, recordOfCopy, type Terminal } from "@sandkit/core/kit";
 import type { Sandbox } from "e2b";
 import { whyUnreachable } from "./believe.js";
 import { bulkFiles } from "./bulk-files.js";

@@ -1,14 +1,5 @@
-import {
-  type BoxFacts,
-  type Capabilities,
-  type Cloud,
-  type CreateOptions,
-  defaultLeaseMs,
-  labelValues,
-  type MachineOrder,
-  nameValues,
-  SandboxError,
-} from "@sandkit/core";
+import { type Capabilities, type CreateOptions, SandboxError } from "@sandkit/core";
+import { type BoxFacts, type Cloud, defaultLeaseMs, labelValues, type MachineOrder, nameValues } from "@sandkit/core/kit";
 import { E2BBox } from "./box.js";
 import { e2bCapabilities } from "./capabilities.js";
 import type { E2BClient } from "./client.js";

@@ -1,4 +1,6 @@
-import { CloudSandboxes, defineProvider, type Provider, parseOptions } from "@sandkit/core";
+import { defineProvider, type Provider } from "@sandkit/core";
+import { parseOptions } from "@sandkit/core/plan";
+import { CloudSandboxes } from "@sandkit/core/kit";
 import { e2bCapabilities } from "./capabilities.js";
 import { checkE2B } from "./check.js";
 import { E2BConnector } from "./client.js";

@@ -1,14 +1,6 @@
-import {
-  AllowList,
-  type CheckResult,
-  type CreateOptions,
-  defineProvider,
-  messageOf,
-  type Provider,
-  parseOptions,
-  pythonEntries,
-  SessionRegistry,
-} from "@sandkit/core";
+import { type CheckResult, type CreateOptions, defineProvider, messageOf, type Provider } from "@sandkit/core";
+import { AllowList, parseOptions, pythonEntries } from "@sandkit/core/plan";
+import { SessionRegistry } from "@sandkit/core/kit";
 import { findArtifacts, missingArtifact, pyodideVersion } from "./artifacts.js";
 import { wasmCapabilities } from "./capabilities.js";
 import type { SandboxChild } from "./child-process.js";

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { ReadableStream as WebStream } from "node:stream/web";
-import { type AskedPackages, SandboxError } from "@sandkit/core";
+import { SandboxError } from "@sandkit/core";
+import { type AskedPackages } from "@sandkit/core/plan";
 import { createTarPacker, type TarHeader } from "modern-tar";
 import { type AddEntry, addTarFile } from "../add-tar-file.js";
 import type { EngineClient } from "../engine/client.js";
