@@ -59,14 +59,22 @@ async function mcpPart({ scale, progress }) {
 }
 
 /** @param {Settings} settings */
-async function networkPart({ scale, progress }) {
+async function networkPart({ scale, image, progress }) {
   const { measureNetwork } = await import("./network/measure-network.mjs");
   const { rows } = await measureNetwork(scale, progress);
+  const notes = ["a host on this machine in a process of its own; client and proxy in one; medians, in turns"];
+  const { skipped, version } = await findImage(image);
+  if (skipped) notes.push(`from a container: skipped: ${skipped}`);
+  else {
+    const { boxFigures } = await import("./network/box-figures.mjs");
+    rows.push(...(await boxFigures(image, scale, progress)));
+    notes.push(`from a container: engine ${version}, image ${image}; direct: on the engine's bridge`);
+  }
   return {
     name: "network",
     columns: ["", "direct", "by the proxy", "direct ÷ proxy", "target", ""],
     rows,
-    notes: ["a host on loopback in a process of its own; client and proxy in one; medians, in turns"],
+    notes,
   };
 }
 

@@ -11,14 +11,20 @@ import { npm, root, runCommand } from "./run-command.mjs";
 /** These are for ECMAScript modules only, so that what a CommonJS caller would meet is no fault. */
 const examined = new Set(["node16-esm", "bundler"]);
 
+/** What a package that stands alone, far from this repository, brings along. */
+const always = ["LICENSE", "README.md"];
+
 /** @param {Uint8Array<ArrayBuffer>} tarball */
 async function faultsOf(tarball) {
-  const types = await checkPackage(createPackageFromTarballData(tarball));
+  const contents = createPackageFromTarballData(tarball);
+  const missing = always.filter((name) => !contents.fileExists(`/node_modules/${contents.packageName}/${name}`));
+  const types = await checkPackage(contents);
   const wrong = types.types
     ? types.problems.filter((problem) => !("resolutionKind" in problem) || examined.has(problem.resolutionKind))
     : [];
   const { messages, pkg } = await publint({ pack: { tarball: tarball.buffer }, strict: true });
   return [
+    ...missing.map((name) => `no ${name} in it`),
     ...wrong.map((problem) => `types: ${JSON.stringify(problem)}`),
     ...messages.map((message) => formatMessage(message, pkg, { color: false }) ?? message.code),
   ];

@@ -1,16 +1,11 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { Agent, get } from "node:http";
 import { connect, createServer } from "node:net";
-import { fileURLToPath } from "node:url";
 import { EgressProxy } from "@sandkit/core/network";
 import { median } from "../statistics.mjs";
 import { timed } from "../timed.mjs";
-
-const program = fileURLToPath(new URL("programs/host.mjs", import.meta.url));
-const ms = /** @type {const} */ ("ms");
-/** What is wanted of the proxy: added to a request, in milliseconds, and bytes a second. */
-const [mostAddedMs, leastRate] = [5, 80e6];
+import { requestRow, streamRows } from "./rows.mjs";
+import { startHost } from "./start-host.mjs";
 
 /**
  * What the proxy of a sandbox adds to requests and downloads, against the same host asked directly. The client and the
@@ -19,9 +14,8 @@ const [mostAddedMs, leastRate] = [5, 80e6];
  * @param {(message: string) => void} progress
  */
 export async function measureNetwork({ calls, streamMiB }, progress) {
-  const host = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"] });
-  const [line] = await once(host.stdout, "data");
-  const port = Number(String(line));
+  const host = await startHost();
+  const { port } = host;
   const proxy = new EgressProxy({ allow: [`127.0.0.1:${port}`] });
   const door = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => proxy.accept(socket));
   await once(door.listen(0, "127.0.0.1"), "listening");
@@ -36,7 +30,7 @@ export async function measureNetwork({ calls, streamMiB }, progress) {
   } finally {
     door.close();
     await proxy.close();
-    host.stdin.end();
+    host.stop();
   }
 }
 
@@ -60,18 +54,9 @@ async function requestFigures({ port, proxyPort }, calls) {
   );
   agent.destroy();
   return [
-    figure("network.request", "a request, on a kept connection", kept),
-    figure("network.tunnel", "a connection and a request, by CONNECT", fresh),
+    requestRow("network.request", "a request, on a kept connection", kept),
+    requestRow("network.tunnel", "a connection and a request, by CONNECT", fresh),
   ];
-}
-
-/**
- * @param {string} id
- * @param {string} what
- * @param {{ raw: number, sandkit: number }} medians
- */
-function figure(id, what, { raw, sandkit }) {
-  return { id, what, unit: ms, raw, sandkit, target: Number((raw + mostAddedMs).toFixed(1)) };
 }
 
 /**
@@ -88,24 +73,8 @@ async function streamFigures({ port, proxyPort }, mebibytes) {
   }, 20);
   const sandkit = await timed(() => download(proxyPort, port, bytes));
   clearInterval(watch);
-  const amount = mebibytes >= 1024 ? `${mebibytes / 1024} GiB` : `${mebibytes} MiB`;
-  const rate = (/** @type {number} */ took) => Math.round(bytes / took / 1000);
   return [
-    {
-      id: "network.stream",
-      what: `${amount} by CONNECT`,
-      unit: ms,
-      raw,
-      sandkit,
-      target: Math.floor((bytes / leastRate) * 1000),
-    },
-    {
-      id: "network.rate",
-      what: "  MB/s",
-      unit: /** @type {const} */ ("count"),
-      raw: String(rate(raw)),
-      sandkit: String(rate(sandkit)),
-    },
+    ...streamRows("network", "", mebibytes, { raw, sandkit }),
     {
       id: "network.memory",
       what: "  memory that the process grows by",

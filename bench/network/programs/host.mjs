@@ -1,4 +1,4 @@
-// node host.mjs: a host on loopback, in a process of its own. Prints its port; `/N` is an answer of N bytes.
+// node host.mjs ADDRESS: a host in a process of its own. Prints its port; `/N` is an answer of N bytes.
 import { createServer } from "node:http";
 import { Readable } from "node:stream";
 
@@ -14,7 +14,7 @@ const server = createServer((request, response) => {
   response.setHeader("Content-Length", bytes);
   Readable.from(pieces(bytes)).pipe(response);
 });
-server.listen(0, "127.0.0.1", () => {
+server.listen(0, process.argv[2], () => {
   const address = server.address();
   process.stdout.write(`${typeof address === "object" && address?.port}\n`);
 });

@@ -11,6 +11,9 @@ export interface OptionSpec {
   readonly repeatable?: boolean | undefined;
 }
 
+/** Options of a command, by their name without the dashes, in the order of its page. */
+export type Options = Readonly<Record<string, OptionSpec>>;
+
 /** What a command was called with, checked against its table. */
 export interface Invocation {
   readonly values: Readonly<Record<string, string | true>>;
@@ -38,23 +41,9 @@ export interface CommandSpec {
   readonly takesRest: boolean;
   /** After so many arguments everything belongs to the rest, options and `--` too: the command line of another program. */
   readonly restAfter?: number | undefined;
-  readonly options: Readonly<Record<string, OptionSpec>>;
+  readonly options: Options;
   readonly examples: readonly { readonly command: string; readonly shows: string }[];
   readonly exitCodes: Readonly<Record<string, string>>;
   /** Loads what it needs only when it runs, and resolves with the exit code. */
   readonly run: (invocation: Invocation) => Promise<number>;
 }
-
-/** Options with one meaning everywhere. */
-export const sharedOptions = {
-  provider: {
-    value: "NAME",
-    description: "wasm, docker, e2b, daytona, or the name of a package that exports createProvider",
-  },
-  config: { value: "FILE", description: "config file, the one that sandkit mcp reads" },
-  json: { description: "one JSON document on stdout; errors as JSON on stderr" },
-  labelled: { value: "KEY=VALUE", description: "only those that carry this label; repeatable", repeatable: true },
-  quiet: { short: "q", description: "no progress on stderr" },
-  "no-color": { description: "no colour (NO_COLOR and TERM=dumb do the same)" },
-  help: { short: "h", description: "this page" },
-} satisfies Record<string, OptionSpec>;

@@ -1,6 +1,6 @@
 import type { ErrorCode, SandboxError } from "@sandkit/core";
 
-/** What an exit code means, for every command; `run` adds those of the program. */
+/** What an exit code means, for every command but those that run a program. */
 export const exitCodes = {
   0: "done",
   1: "the answer is no",
@@ -9,6 +9,18 @@ export const exitCodes = {
   4: "try again (rate limit, transport, unavailable)",
   70: "a defect of sandkit",
   130: "interrupted",
+} as const;
+
+/** The same for a command that runs a program, whose own exit code is the answer. */
+export const programExitCodes = {
+  "0-255": "the program's own, unless one of these",
+  2: "wrong usage of sandkit",
+  124: "the program was ended at its deadline",
+  126: "found but not executable",
+  127: "not found in the sandbox",
+  130: "interrupted",
+  137: "the program used too much memory, or was killed",
+  70: "a defect of sandkit",
 } as const;
 
 const byErrorCode = {

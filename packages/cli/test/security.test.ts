@@ -22,7 +22,7 @@ describeOnEngine("sandkit doctor --security in a container", { timeout: 120_000 
       isolation: "container",
       open: [],
     });
-    expect(counts).toEqual({ held: findings.length, failed: 0, untried: 0 });
+    expect(counts).toEqual({ held: findings.length, failed: 0, permitted: 0, untried: 0 });
     expect(new Set(findings.map(({ check }) => check)).size).toBe(5);
     for (const { evidence } of findings) expect(evidence).not.toBe("");
   });

@@ -5,6 +5,7 @@ import { bin, sandkit } from "./sandkit.js";
 
 it.each([
   [["run", "--tiemout", "3", "-e", "1"], 'unknown option "--tiemout" of sandkit run', "did you mean --timeout?"],
+  [["run", "--labelled", "task=42", "-e", "1"], 'unknown option "--labelled"', "did you mean --label?"],
   [["run", "-x", "-e", "1"], 'unknown option "-x" of sandkit run', "sandkit run --help"],
   [["run", "-e"], 'option "-e" needs a value', "-e CODE"],
   [["run", "--json=yes", "-e", "1"], 'option "--json" takes no value', "write --json"],

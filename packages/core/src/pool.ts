@@ -65,6 +65,11 @@ export class Pool<Kind, Member> {
     if (!this.#drained) this.#refill(this.#shelf(kind));
   }
 
+  /** Takes out a ready member that suits, without waiting for one and without beginning to keep its kind. */
+  take(kind: Kind, suits: (member: Member) => boolean = () => true): Member | undefined {
+    return this.#shelves.has(this.#options.keyOf(kind)) ? this.#takeReady(this.#shelf(kind), suits) : undefined;
+  }
+
   /**
    * Takes a member out: a ready one, else the one that will be ready soonest. Undefined when there is none: make one.
    * @throws the reason of the signal
@@ -73,11 +78,9 @@ export class Pool<Kind, Member> {
     signal?.throwIfAborted();
     if (this.#drained) return undefined;
     const shelf = this.#shelf(kind);
+    const ready = this.#takeReady(shelf, () => true);
+    if (ready !== undefined) return ready;
     try {
-      for (const member of shelf.ready) {
-        shelf.ready.delete(member);
-        return member;
-      }
       const making = [...shelf.making].find(({ claimed }) => !claimed);
       return making && (await this.#await(shelf, making, signal));
     } finally {
@@ -90,6 +93,14 @@ export class Pool<Kind, Member> {
     this.#drained = true;
     for (const key of [...this.#shelves.keys()]) this.#drop(key);
     while (this.#ending.size > 0) await keepAlive(Promise.all(this.#ending));
+  }
+
+  #takeReady(shelf: Shelf<Kind, Member>, suits: (member: Member) => boolean): Member | undefined {
+    const member = [...shelf.ready].find(suits);
+    if (member === undefined) return undefined;
+    shelf.ready.delete(member);
+    this.#refillLater(shelf, refillDelayMs);
+    return member;
   }
 
   #shelf(kind: Kind): Shelf<Kind, Member> {

@@ -99,6 +99,20 @@ describe("Pool", () => {
     expect(await pool.claim("1")).toBeDefined();
   });
 
+  it("gives a ready one at once, and nothing of a kind that it does not keep, nor keeps it then", async () => {
+    const pool = processPool({ size: 1 });
+    expect(pool.take("0")).toBeUndefined();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(made).toEqual([]);
+    pool.keep("0");
+    expect(pool.take("0")).toBeUndefined();
+    await until(() => living().length === 1);
+    const taken = pool.take("0");
+    expect(made).toEqual([taken]);
+    await until(() => living().length === 2);
+    expect(await pool.claim("0")).not.toBe(taken);
+  });
+
   it("replaces members that die", async () => {
     const pool = processPool({ size: 1 });
     pool.keep("0");

@@ -48,7 +48,9 @@ export async function firstCommand(
       throw refusal("UNSUPPORTED", `"unsafeRoot" needs python3 in the image: ${image.reference} has none`);
     }
     const [uid = "", gid = ""] = plan.user.split(":");
-    return { command: await agentCommand("node", ["--uid", uid, "--gid", gid]) };
+    const places = [...Object.keys(plan.workspace.mounts), ...image.volumes];
+    const open = places.flatMap((path) => ["--open", path]);
+    return { command: await agentCommand("node", ["--uid", uid, "--gid", gid, ...open]) };
   }
   return detached ? { command: await agentCommand("python", ["detached"]) } : attachedAgent(code);
 }

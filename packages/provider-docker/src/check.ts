@@ -1,7 +1,7 @@
 import { type CheckResult, SandboxError } from "@sandkit/core";
 import { isolationOf } from "./capabilities.js";
 import type { EngineConnector } from "./engine/connector.js";
-import { remedies } from "./engine/find-engine.js";
+import { findElsewhere, remedies } from "./engine/find-engine.js";
 import { engineFaults } from "./engine/require-engine.js";
 import { tellEngine } from "./engine/tell-engine.js";
 import { messageOf } from "./errors.js";
@@ -15,7 +15,11 @@ export async function checkEngine(connector: EngineConnector, options: DockerOpt
     if (!client) {
       const facts = tried.map(({ source, url, why }) => [source, url ? `${url}: ${why}` : why]);
       const detail = "no container engine answers";
-      return { ok: false, detail, facts: Object.fromEntries(facts), fix: remedies(tried) };
+      const known = tried.some(({ fix }) => fix !== undefined);
+      // A second search that fails has nothing to add to the first.
+      const elsewhere = known ? undefined : await findElsewhere(options).catch(() => undefined);
+      const fix = [...(elsewhere === undefined ? [] : [elsewhere]), ...remedies(tried)];
+      return { ok: false, detail, facts: Object.fromEntries(facts), fix };
     }
     const engineFacts = await client.facts();
     const { product, version, api } = client.identity;

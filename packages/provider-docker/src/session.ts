@@ -27,6 +27,8 @@ export interface Box {
 /** What the first client of an agent decides. */
 export interface FirstWords {
   readonly env?: Readonly<Record<string, string>>;
+  /** Texts by path: files that are there before anything else is. */
+  readonly files?: Readonly<Record<string, string>>;
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
   readonly leaseMs?: number | undefined;

@@ -9,9 +9,9 @@ import type { EngineClient } from "./engine/client.js";
 import type { EngineConnector } from "./engine/connector.js";
 import { requireEngine } from "./engine/require-engine.js";
 import { onEngine, providerName } from "./errors.js";
-import type { Asker, ImageFacts } from "./image-store.js";
 import { spareLabels } from "./labels.js";
 import { anyUser, birthKey, type SandboxPlan } from "./plan-sandbox.js";
+import type { Start, Starts } from "./prepare-start.js";
 import { removeContainer } from "./removal.js";
 import { moveIn, type StartedContainer, startContainer, type Tenant } from "./start-sandbox.js";
 
@@ -19,8 +19,8 @@ import { moveIn, type StartedContainer, startContainer, type Tenant } from "./st
 const startTimeoutMs = 30_000;
 /** An agent that waits answers in a few milliseconds: after these the engine is asked whether it still can. */
 const lookAfterMs = 100;
-/** One that runs and does not answer within these is given up. */
-const answerTimeoutMs = 2_000;
+/** One that runs and does not answer within these is given up: on a busy machine a new one would take longer still. */
+const answerTimeoutMs = 10_000;
 
 /** A container that waits for its sandbox. */
 interface Spare extends StartedContainer {
@@ -29,14 +29,19 @@ interface Spare extends StartedContainer {
   readonly ended: Promise<void>;
 }
 
-/** The image that a sandbox starts from. */
-export type ImageOf = (engine: EngineClient, plan: SandboxPlan, asker: Asker) => Promise<ImageFacts>;
+/** Who wants a container. */
+export interface Wish {
+  readonly plan: SandboxPlan;
+  /** Who is to live in a container of this engine and image. */
+  readonly tenantOf: (start: Pick<Start, "engine" | "image">) => Tenant;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** What a pool of containers needs of its provider. */
 export interface SpareContainersOptions {
   readonly size: number;
   readonly connector: EngineConnector;
-  readonly imageOf: ImageOf;
+  readonly starts: Starts;
   readonly agents: CompiledAgents;
   /** Shared with creates that somebody waits for. */
   readonly slots: Slots;
@@ -63,28 +68,28 @@ export class SpareContainers {
   /**
    * A sandbox in a container that was waiting for one. Undefined when there is none, or none that is fit; those that are
    * not are removed. What else is wrong with the tenant's wishes, a new container will tell.
-   * @throws the reason of the signal
+   * @param starting What a new container would start from, which one that has waited must be of too.
+   * @throws what `starting` does; the reason of the signal
    */
-  async claim(
-    engine: EngineClient,
-    image: ImageFacts,
-    plan: SandboxPlan,
-    tenant: Tenant,
-    signal: AbortSignal | undefined,
-  ): Promise<ProviderSession | undefined> {
-    const name = claimedName(tenant.record);
-    if (name === undefined) return undefined;
-    for (;;) {
-      const spare = await this.#pool.claim(plan, signal);
-      if (!spare) return undefined;
-      // The name of an image may lead to another one by now.
-      const outdated = spare.image.id !== image.id;
-      const outcome = outdated ? "unfit" : await this.#moveIn(engine, spare, name, tenant, signal);
+  async claim(wish: Wish, starting: Promise<Start>): Promise<ProviderSession | undefined> {
+    const { plan, signal } = wish;
+    const fitsName = (start: Pick<Start, "engine" | "image">) => claimedName(wish.tenantOf(start).record) !== undefined;
+    // What it must be of is looked up while it is moved into.
+    let spare = this.#pool.take(plan, fitsName);
+    if (!spare) {
+      if (!fitsName(await starting)) return undefined;
+      spare = await this.#pool.claim(plan, signal);
+    }
+    while (spare) {
+      const outcome = await this.#moveIn(spare, wish, starting);
       if (outcome !== "unfit" && outcome !== "failed") return outcome;
       dispose(spare).catch(() => undefined);
       signal?.throwIfAborted();
+      await starting;
       if (outcome === "failed") return undefined;
+      spare = await this.#pool.claim(plan, signal);
     }
+    return undefined;
   }
 
   /** Removes the containers that nobody has claimed; none are made from now on. */
@@ -92,25 +97,28 @@ export class SpareContainers {
     return this.#pool.drain();
   }
 
-  /** `unfit`: it had died or was paused, and the next one may be well. */
-  async #moveIn(
-    engine: EngineClient,
-    spare: Spare,
-    name: string,
-    tenant: Tenant,
-    signal: AbortSignal | undefined,
-  ): Promise<ProviderSession | "unfit" | "failed"> {
+  /** `unfit`: it had died, was paused, or is of another image by now, and the next one may be well. */
+  async #moveIn(spare: Spare, wish: Wish, starting: Promise<Start>): Promise<ProviderSession | "unfit" | "failed"> {
+    const { id, engine, image } = spare;
+    const tenant = wish.tenantOf(spare);
     const unfit = new AbortController();
-    const giveUp = () => unfit.abort(notFit(spare.id));
+    const giveUp = () => unfit.abort(notFit(id));
     spare.ended.then(giveUp);
-    const look = setTimeout(() => answersNoMore(engine, spare.id).then((no) => no && giveUp(), giveUp), lookAfterMs);
-    const until = signal ? AbortSignal.any([signal, unfit.signal]) : unfit.signal;
+    const look = setTimeout(() => answersNoMore(engine, id).then((no) => no && giveUp(), giveUp), lookAfterMs);
+    const until = wish.signal ? AbortSignal.any([wish.signal, unfit.signal]) : unfit.signal;
     const words = { ...tenant.words, startTimeoutMs: answerTimeoutMs };
-    const context = { operation: "create", subject: `container ${spare.id}`, sandboxId: tenant.record.id };
+    const context = { operation: "create", subject: `container ${id}`, sandboxId: tenant.record.id };
     try {
-      const naming = onEngine(context, () => engine.container(spare.id).rename({ name }));
+      // The engine takes longer than the agent.
+      const naming = onEngine(context, () => engine.container(id).rename({ name: claimedName(tenant.record) }));
       const moving = moveIn(engine, spare, { ...tenant, words }, until, this.#options.agents);
-      const [session] = await Promise.all([moving, naming]);
+      const suiting = starting.then((start) => {
+        // The name of an image may lead to another one by now, and the way to engines to another engine.
+        if (start.image.id === image.id && start.engine.place === engine.place) return;
+        giveUp();
+        throw unfit.signal.reason;
+      });
+      const [session] = await Promise.all([moving, naming, suiting]);
       return session;
     } catch {
       // Why is told by the container that is made instead, should the same happen to that.
@@ -121,16 +129,20 @@ export class SpareContainers {
   }
 
   async #make(plan: SandboxPlan, signal: AbortSignal): Promise<Spare> {
-    const { connector, imageOf, agents } = this.#options;
-    const engine = (await connector.connect()).inBackground();
-    await requireEngine(engine, plan.runtime);
+    const { connector, starts, agents } = this.#options;
+    const engine = await connector.connect();
+    const quiet = engine.inBackground();
+    await requireEngine(quiet, plan.runtime);
     // Whoever asks for the image first pulls it, or installs packages, and is told so.
-    const image = await imageOf(engine, plan, { signal, presentOnly: true });
+    const image = await starts.imageOf(quiet, plan, { signal, presentOnly: true });
     const own = plan.anyUser ? { ...plan, user: anyUser() } : plan;
     const first = await firstCommand(image, own, false, agents.of(image.origin));
     const name = `sandkit-spare-${randomUUID()}`;
     const labels = spareLabels(await ownerLabel());
-    const started = await startContainer({ engine, name, plan: own, image, labels, detached: false, ...first }, signal);
+    const started = await startContainer(
+      { engine: quiet, name, plan: own, image, labels, detached: false, ...first },
+      signal,
+    );
     const { source } = started.outputs;
     const ended = new Promise<void>((resolve) => {
       if (source.closed) resolve();
@@ -164,7 +176,7 @@ async function answersNoMore(engine: EngineClient, container: string): Promise<b
 
 async function dispose({ engine, id, outputs }: Spare): Promise<void> {
   outputs.source.destroy();
-  await removeContainer(engine, id);
+  await removeContainer(engine.inBackground(), id);
 }
 
 function notFit(container: string): SandboxError {

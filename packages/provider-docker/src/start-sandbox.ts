@@ -2,7 +2,7 @@ import type { Duplex } from "node:stream";
 import { type Capabilities, type ProviderSession } from "@sandkit/core";
 import { proxyPreload } from "@sandkit/core/kit";
 import { bridgeStreams } from "./agent-program.js";
-import { environmentOf } from "./archive-plan.js";
+import { unpackPlanOf } from "./archive-plan.js";
 import type { CompiledAgents } from "./compiled-agents.js";
 import { type ContainerOrder, createContainer, type MadeContainer } from "./create-container.js";
 import { DockerSession, type ForkSession } from "./docker-session.js";
@@ -20,6 +20,7 @@ import { removeContainer } from "./removal.js";
 import { type FirstWords, openSession } from "./session.js";
 import { partsOf } from "./snapshots.js";
 import { unpackParts } from "./unpack-workspace.js";
+import { writeTexts } from "./write-texts.js";
 
 /** A container that runs, with nobody spoken to yet. */
 export interface StartedContainer extends MadeContainer {
@@ -93,11 +94,15 @@ export async function moveIn(
     ...(plan.egress ? egressEnvironment(preloadPath) : plan.network === "none" && offlineEnvironment),
     ...plan.env,
   };
-  const session = await open(box, outputs, { ...words, env, settingUp: record.detached }, signal);
+  const own = { [gitConfig.path]: gitConfig.content, ...(plan.egress && { [preloadPath]: await proxyPreload() }) };
+  // Those of a snapshot are older: its archive comes first.
+  const files = snapshot === undefined ? own : {};
+  const session = await open(box, outputs, { ...words, env, files, settingUp: record.detached }, signal);
   if (image.first === "python" && "code" in session) agents.learn(image.origin, session);
-  if (snapshot !== undefined) await restore(engine, container, session, snapshot, signal);
-  if (plan.egress) await writeText(session, preloadPath, await proxyPreload(), signal);
-  await writeText(session, gitConfig.path, gitConfig.content, signal);
+  if (snapshot !== undefined) {
+    await restore(engine, container, session, snapshot, signal);
+    await writeTexts(session, own, signal);
+  }
   if (record.detached && "ready" in session) await session.ready();
   return new DockerSession(session, box, fork);
 }
@@ -111,12 +116,8 @@ async function restore(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const inspected = await engine.inspect(container);
-  const env = inspected ? environmentOf(inspected) : {};
-  await unpackParts(session, partsOf(snapshot), { env, signal });
-}
-
-function writeText({ files }: ProviderSession, path: string, text: string, signal: AbortSignal | undefined) {
-  return files.write(path, new Blob([text]).stream(), { mode: "truncate", signal });
+  const plan = inspected ? unpackPlanOf(inspected) : { env: {}, foreign: [] };
+  await unpackParts(session, partsOf(snapshot), { ...plan, signal });
 }
 
 /** The first program's stdin is the channel: it ends with this process, and the container with it. */

@@ -1,23 +1,40 @@
 import { readFile } from "node:fs/promises";
+import { posix } from "node:path";
 import { type ProviderSession, SandboxError } from "@sandkit/core";
 import { providerName } from "./errors.js";
 import { hasGnuTar } from "./pack-workspace.js";
 import { type BoxRun, type RunInBoxOptions, startInBox } from "./run-in-box.js";
 
+/** What an archive of a sandbox is unpacked by. */
+export interface UnpackPlan extends RunInBoxOptions {
+  /** Directories that can be written to and are root's (Podman has such): their own times and modes stay as they are. */
+  readonly foreign: readonly string[];
+}
+
 /** Of tar. Times and modes of directories come last, or what is in them would change them again. */
-const unpacking = (isGnu: boolean) => [
-  ...["-x", "-p", ...(isGnu ? ["--delay-directory-restore"] : [])],
+const unpacking = (isGnu: boolean, foreign: readonly string[]) => [
+  ...["-x", "-p", ...(isGnu ? ["--delay-directory-restore", ...except(foreign)] : [])],
   ...["-f", "-", "-C", "/"],
 ];
+
+/** Not to recurse is said of the patterns here: what is in these directories is unpacked. */
+function except(directories: readonly string[]): string[] {
+  const patterns = directories.map((path) => `--exclude=./${posix.relative("/", path)}`);
+  return patterns.length === 0 ? [] : ["--anchored", "--no-wildcards", "--no-recursion", ...patterns];
+}
 
 /**
  * Unpacks an archive that lies in parts in the image of a box.
  * @throws SandboxError `NO_SPACE` when it does not fit
  */
-export async function unpackParts(session: ProviderSession, parts: string, options: RunInBoxOptions): Promise<void> {
-  const isGnu = await hasGnuTar(session, options.env);
+export async function unpackParts(session: ProviderSession, parts: string, plan: UnpackPlan): Promise<void> {
+  const isGnu = await hasGnuTar(session, plan.env);
   const unpack = await readFile(new URL("./guest/unpack.sh", import.meta.url), "utf8");
-  const program = await startInBox(session, ["sh", "-c", unpack, "unpack", parts, ...unpacking(isGnu)], options);
+  const program = await startInBox(
+    session,
+    ["sh", "-c", unpack, "unpack", parts, ...unpacking(isGnu, plan.foreign)],
+    plan,
+  );
   await program.stdout.cancel();
   await requireUnpacked(session, await program.ended);
 }
@@ -29,9 +46,9 @@ export async function unpackParts(session: ProviderSession, parts: string, optio
 export async function unpackStream(
   sessions: readonly ProviderSession[],
   tar: ReadableStream<Uint8Array>,
-  options: RunInBoxOptions,
+  plan: UnpackPlan,
 ): Promise<void> {
-  const programs = await startUnpacking(sessions, options).catch(async (error) => {
+  const programs = await startUnpacking(sessions, plan).catch(async (error) => {
     // What packs would wait for ever for somebody to take it.
     await tar.cancel(error);
     throw error;
@@ -45,11 +62,11 @@ export async function unpackStream(
   );
 }
 
-function startUnpacking(sessions: readonly ProviderSession[], options: RunInBoxOptions) {
+function startUnpacking(sessions: readonly ProviderSession[], plan: UnpackPlan) {
   return Promise.all(
     sessions.map(async (session) => {
-      const command = ["tar", ...unpacking(await hasGnuTar(session, options.env))];
-      const program = await startInBox(session, command, { ...options, stdin: true });
+      const command = ["tar", ...unpacking(await hasGnuTar(session, plan.env), plan.foreign)];
+      const program = await startInBox(session, command, { ...plan, stdin: true });
       await program.stdout.cancel();
       return { session, program };
     }),

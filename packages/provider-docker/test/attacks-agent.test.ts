@@ -49,3 +49,25 @@ describeOnEngine("a program beside the agent", () => {
     }
   });
 });
+
+describeOnEngine("an image with a hostile Node", () => {
+  it("stays root where the agent would not, with the capabilities to become a user and no others", async () => {
+    const image = "sandkit/hostile-node:test";
+    const plant = `mv /usr/bin/node /usr/bin/node.real; printf %s "$0" >/usr/bin/node; chmod 755 /usr/bin/node`;
+    const base = await engine.createContainer({
+      Image: testImages.node,
+      Cmd: ["sh", "-c", plant, guest("hostile_node.sh")],
+    });
+    try {
+      await base.start();
+      await base.wait();
+      await base.commit({ repo: "sandkit/hostile-node", tag: "test" });
+      await expect(createSandbox(docker({ pull: "never" }), { image })).rejects.toThrow(
+        /uid 0, CapEff 0+c0, CapBnd 0+c0, NoNewPrivs 1, Seccomp 2, got:\./,
+      );
+    } finally {
+      await base.remove();
+      await engine.getImage(image).remove({ force: true });
+    }
+  });
+});

@@ -26,7 +26,7 @@ function startOwner(mode?: "detached" | "pool"): Owner {
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
   const line = async (start: string) => {
-    for (let round = 0; round < 1_500; round++) {
+    for (let round = 0; round < 2_500; round++) {
       const found = lines.find((text) => text.startsWith(start));
       if (found !== undefined) return found.slice(start.length);
       await pause(10);
@@ -43,12 +43,15 @@ async function kill({ child }: Owner): Promise<void> {
   await dead;
 }
 
-function goneWithin(mark: string, ms: number): Promise<boolean> {
-  return noneWithin(`sandkit.label.mark=${mark}`, ms);
+/** Far from when it could come about otherwise, however busy the machine is. */
+const soonMs = 20_000;
+
+function goneSoon(mark: string): Promise<boolean> {
+  return noneSoon(`sandkit.label.mark=${mark}`);
 }
 
-async function noneWithin(label: string, ms: number): Promise<boolean> {
-  const end = performance.now() + ms;
+async function noneSoon(label: string): Promise<boolean> {
+  const end = performance.now() + soonMs;
   while (performance.now() < end) {
     if ((await containersWith(label)).length === 0) return true;
     await pause(20);
@@ -68,15 +71,15 @@ async function freeze(container: string): Promise<void> {
 }
 
 describeOnEngine("when its owner is killed", () => {
-  it("a sandbox is gone soon, with all that runs in it", async () => {
+  it("a sandbox is gone soon, with all that runs in it", { timeout: 60_000 }, async () => {
     const owner = startOwner();
     await owner.line("ready ");
     expect(await containersWith(`sandkit.label.mark=${owner.mark}`)).toHaveLength(1);
     await kill(owner);
-    expect(await goneWithin(owner.mark, 5_000)).toBe(true);
+    expect(await goneSoon(owner.mark)).toBe(true);
   });
 
-  it("its pool is gone too; what was claimed from that is found by its labels until then", async () => {
+  it("its pool is gone too; what was claimed is found by its labels until then", { timeout: 60_000 }, async () => {
     const owner = startOwner("pool");
     // It waits for the first of its pool, which is on its way.
     const ref = JSON.parse(await owner.line("ready "));
@@ -91,7 +94,7 @@ describeOnEngine("when its owner is killed", () => {
     // One that is not started yet would wait for the next sweep.
     while ((await running()).length < 3) await pause(20);
     await kill(owner);
-    expect(await noneWithin(mine, 5_000)).toBe(true);
+    expect(await noneSoon(mine)).toBe(true);
   });
 
   it("a paused one, which cannot end by itself, is swept", { timeout: 60_000 }, async () => {
@@ -101,7 +104,7 @@ describeOnEngine("when its owner is killed", () => {
     await freeze(container);
     await kill(owner);
     await docker({ images: testImages }).reap({ olderThanMs: 0 });
-    expect(await goneWithin(owner.mark, 1_000)).toBe(true);
+    expect(await goneSoon(owner.mark)).toBe(true);
   });
 
   it("in any phase of its creation, the next sweep leaves nothing", { timeout: 60_000 }, async () => {
@@ -114,7 +117,7 @@ describeOnEngine("when its owner is killed", () => {
       // What ran ends by itself; what had not been started yet is swept.
       await pause(300);
       await provider.reap({ olderThanMs: 0 });
-      expect(await goneWithin(owner.mark, 5_000), `killed ${delayMs} ms after its start`).toBe(true);
+      expect(await goneSoon(owner.mark), `killed ${delayMs} ms after its start`).toBe(true);
     }
   });
 
@@ -148,8 +151,8 @@ describeOnEngine("when its owner is killed", () => {
     const other = startOwner("detached");
     await other.line("ready ");
     await kill(other);
-    expect(await goneWithin(other.mark, 10_000)).toBe(true);
+    expect(await goneSoon(other.mark)).toBe(true);
     await found.destroy();
-    expect(await goneWithin(owner.mark, 1_000)).toBe(true);
+    expect(await goneSoon(owner.mark)).toBe(true);
   });
 });

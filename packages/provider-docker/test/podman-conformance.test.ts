@@ -20,9 +20,12 @@ const where = [
   ...["exec.argv", "exec.exit-code", "stdin.bytes", "network.none", "network.allowlist", "network.ports", "resources"],
   ...["kill.process", "kill.abort.daemon"],
   ...["kill.timeout.double-fork", "files.atomic", "files.permissions", "output.limit.kill"],
+  ...["lifecycle.snapshot", "lifecycle.fork"],
 ];
 
-const podman = podmanIsThere ? await PodmanEngine.start([testImages.python, testImages.busybox]) : undefined;
+const podman = podmanIsThere
+  ? await PodmanEngine.start([testImages.python, testImages.node, testImages.busybox])
+  : undefined;
 const host = podman?.host;
 afterAll(() => podman?.remove(), 60_000);
 
@@ -56,6 +59,8 @@ describe.skipIf(!podman)("on Podman", () => {
   it("has nothing that can be written without a bound, nor by another user", async () => {
     const sandbox = await createSandbox(provider, { resources: { memoryMiB: 256, diskMiB: 64 } });
     const { stdout } = await sandbox.exec("df -k --output=size,target; stat -c %u:%a /workspace /app; id -u");
+    for (const place of ["/run/new", "/var/tmp/new"])
+      await expect(sandbox.files.write(place, "")).rejects.toMatchObject({ code: "PERMISSION" });
     const sizes = stdout.text
       .split("\n")
       .flatMap((line) => line.match(/^ *(\d+) (\/(?:tmp|run|var\/tmp|app|workspace))$/)?.[1] ?? []);
@@ -82,6 +87,26 @@ describe.skipIf(!podman)("on Podman", () => {
       await index.close();
     }
   });
+
+  it.each(["python", "node", "busybox"] as const)(
+    "saves what was written, and forks it, in the image of %s",
+    {
+      timeout: 60_000,
+    },
+    async (image) => {
+      const sandbox = await createSandbox(provider, { image: testImages[image] });
+      const places = ["/workspace", "/tmp", "/app/deep", "/tools"];
+      for (const place of places) await sandbox.files.write(`${place}/file`, place);
+      const snapshot = await sandbox.snapshot();
+      const others = [await createSandbox(provider, { snapshot: snapshot.id }), ...(await sandbox.fork(1))];
+      for (const other of others) {
+        for (const place of places) expect(await other.files.readText(`${place}/file`)).toBe(place);
+        await other.destroy();
+      }
+      await sandbox.destroy();
+      await provider.removeSnapshot?.(snapshot.id);
+    },
+  );
 
   it("runs images with neither Python nor Node", async () => {
     const sandbox = await createSandbox(provider, { image: testImages.busybox });

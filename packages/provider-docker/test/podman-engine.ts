@@ -52,7 +52,13 @@ export class PodmanEngine {
     // Images in memory: on a disk unpacking one waits for it. What is mounted ends with the processes started here.
     const mounted = ["--mount", "sh", "-c", `mount -t tmpfs -o size=2g tmpfs ${folder}/root && exec "$@"`, "sh"];
     const log = openSync(`${folder}/log`, "a");
-    this.#service = spawn("unshare", [...mounted, ...service], { stdio: ["ignore", log, log], detached: true });
+    // Its monitors leave a file "oom" in their working directory, which is this one.
+    this.#service = spawn("unshare", [...mounted, ...service], {
+      // Where its monitors leave an empty file "oom" when memory has run out.
+      cwd: folder,
+      stdio: ["ignore", log, log],
+      detached: true,
+    });
     closeSync(log);
     for (let round = 0; round < 300; round++) {
       if (this.#service.exitCode !== null) break;

@@ -25,12 +25,39 @@ async function spares(): Promise<string[]> {
 }
 
 async function sparesWhen(holds: (ids: readonly string[]) => boolean): Promise<string[]> {
-  for (let round = 0; round < 1_000; round++) {
+  return until("so many spare containers", async () => {
     const ids = await spares();
-    if (holds(ids)) return ids;
+    return holds(ids) ? ids : undefined;
+  });
+}
+
+async function idOf(image: string): Promise<string> {
+  return (await engine.getImage(image).inspect()).Id;
+}
+
+/** The spare container of an image that only one provider here uses, once it is there. */
+async function spareOf(image: string): Promise<string> {
+  const filters = { ancestor: [await idOf(image)], status: ["running"], name: ["sandkit-spare-"] };
+  return until(`a spare container of ${image}`, async () => (await engine.listContainers({ filters }))[0]?.Id);
+}
+
+async function isGone(id: string): Promise<true | undefined> {
+  const found = await engine.listContainers({ all: true, filters: { id: [id] } });
+  return found.length === 0 ? true : undefined;
+}
+
+async function removeImage(reference: string): Promise<void> {
+  const [found] = await engine.listImages({ filters: { reference: [reference] } });
+  if (found) await engine.getImage(reference).remove();
+}
+
+async function until<Found>(what: string, look: () => Promise<Found | undefined>): Promise<Found> {
+  for (let round = 0; round < 1_000; round++) {
+    const found = await look();
+    if (found !== undefined) return found;
     await pause(20);
   }
-  throw new Error(`20 s later there are ${(await spares()).length} spare containers`);
+  throw new Error(`20 s later: not yet ${what}`);
 }
 
 /** In the order of their memory, the most first. */
@@ -105,6 +132,21 @@ describe.skipIf(!engineIsThere)("a pool of containers", () => {
     await expect(engine.getContainer(paused).inspect()).rejects.toMatchObject({ statusCode: 404 });
   });
 
+  it("gives each to one alone, however many ask at the same time", { timeout: 60_000 }, async () => {
+    const waiting = (await usualFirst(await sparesWhen((ids) => ids.length === 4))).slice(0, 2);
+    const many = await Promise.all([1, 2, 3, 4].map((owner) => sandbox({ env: { OWNER: String(owner) } })));
+    const said = await Promise.all(many.map((one) => one.exec("echo $OWNER")));
+    expect(said.map(({ stdout }) => stdout.text)).toEqual(["1\n", "2\n", "3\n", "4\n"]);
+    const containers = many.map((one) => containerOf(one).id);
+    expect(new Set(containers).size).toBe(4);
+    expect(containers).toEqual(expect.arrayContaining(waiting));
+    const listed = await engine.listContainers();
+    for (const one of many) {
+      const name = listed.find(({ Id }) => Id === containerOf(one).id)?.Names[0];
+      expect(name).toContain(`sandkit-${one.ref.id}`);
+    }
+  });
+
   it("has nothing for labels that fit into no name, nor for a detached sandbox: their containers are new", async () => {
     const labels = { long: "x".repeat(5_000) };
     const one = await sandbox({ labels });
@@ -112,6 +154,31 @@ describe.skipIf(!engineIsThere)("a pool of containers", () => {
     const detached = await sandbox({ lifetime: { detached: true } });
     for (const each of [one, detached]) {
       expect((await containerOf(each).inspect()).Config.Labels).not.toHaveProperty("sandkit.spare");
+    }
+  });
+
+  it("gives none of an image whose name leads to another one by now, or to none", { timeout: 60_000 }, async () => {
+    const [repo, tag] = ["sandkit/pool", `test-${process.pid}`];
+    const reference = `${repo}:${tag}`;
+    await engine.getImage(testImages.git).tag({ repo, tag });
+    const other = docker({ images: { python: reference }, pool: { size: 1 }, pull: "never" });
+    try {
+      const first = await spareOf(testImages.git);
+      await engine.getImage(testImages.data).tag({ repo, tag });
+      const one = await createSandbox(other);
+      made.push(one);
+      expect((await containerOf(one).inspect()).Image).toBe(await idOf(testImages.data));
+      await until(`the end of container ${first}`, () => isGone(first));
+
+      const second = await spareOf(testImages.data);
+      await engine.getImage(reference).remove();
+      await until(`the end of container ${second}`, async () => {
+        await expect(createSandbox(other)).rejects.toMatchObject({ code: "NOT_FOUND" });
+        return isGone(second);
+      });
+    } finally {
+      await other.close?.();
+      await removeImage(reference);
     }
   });
 

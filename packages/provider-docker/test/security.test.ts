@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { defineProvider, type Provider } from "@sandkit/core";
 import { runSecurityChecks } from "@sandkit/core/security";
@@ -76,6 +77,64 @@ describeOnEngine("the security checks of a weakened container", { timeout: 120_0
     expect(await found(weakened(unbounded), ["limits"])).toEqual(
       expect.arrayContaining(["limits.memory", "limits.processes", "limits.disk", "limits.file"]),
     );
+  });
+
+  it("know nothing of attacks that something in the box ends, and say so", async () => {
+    const inner = docker({ images: testImages, pull: "never" });
+    const hunt = readFileSync(new URL("guest/end_attacks.sh", import.meta.url), "utf8");
+    const guarded = defineProvider({
+      ...inner,
+      create: async (options) => {
+        const session = await inner.create(options);
+        await session.spawn(["sh", "-c", hunt], { stdin: false });
+        return session;
+      },
+    });
+    const { ok, findings, counts } = await runSecurityChecks({ provider: guarded, only: ["network"] });
+    expect({ ok, failed: counts.failed }).toEqual({ ok: false, failed: 0 });
+    expect(counts.untried).toBeGreaterThan(0);
+    const untried = findings.filter(({ outcome }) => outcome === "untried");
+    for (const { evidence } of untried) expect(evidence).toMatch(/was ended: signaled SIGKILL/);
+  });
+
+  it("make the other attacks though a filter of system calls ends the program of one", async () => {
+    const profile = {
+      defaultAction: "SCMP_ACT_ALLOW",
+      syscalls: [{ names: ["ptrace"], action: "SCMP_ACT_KILL_PROCESS" }],
+    };
+    const provider = weakened(() => ({ SecurityOpt: ["no-new-privileges", `seccomp=${JSON.stringify(profile)}`] }));
+    const { ok, findings } = await runSecurityChecks({ provider, only: ["processes"] });
+    const outcomes = Object.fromEntries(findings.map(({ id, outcome }) => [id, outcome]));
+    expect(ok).toBe(false);
+    expect(outcomes).toMatchObject({
+      "processes.ptrace": "held",
+      "processes.root": "held",
+      "processes.kernel": "failed",
+    });
+    expect(findings.find(({ id }) => id === "processes.ptrace")?.evidence).toContain("SIGSYS");
+  });
+
+  it("do not say yes where a shell could not try all", async () => {
+    const create = { image: testImages.busybox };
+    const provider = docker({ images: testImages, pull: "never" });
+    const { ok, counts, findings } = await runSecurityChecks({
+      provider,
+      create,
+      only: ["files", "network"],
+    });
+    expect({ ok, failed: counts.failed }).toEqual({ ok: false, failed: 0 });
+    const vsock = findings.find(({ id }) => id === "network.vsock");
+    expect(vsock).toMatchObject({ outcome: "untried", evidence: expect.stringContaining("python3") });
+  });
+
+  it("take what a list of hosts gives for given, and hold the proxy to the rest", async () => {
+    const provider = docker({ images: testImages, pull: "never" });
+    const create = { network: { allow: ["example.com"] } };
+    const { ok, counts, findings } = await runSecurityChecks({ provider, create, only: ["network"] });
+    expect(findings.filter(({ outcome }) => outcome === "failed")).toEqual([]);
+    expect({ ok, untried: counts.untried }).toEqual({ ok: true, untried: 0 });
+    const outside = findings.find(({ id }) => id === "network.outside");
+    expect(outside?.evidence).toMatch(/http:\/\/1\.1\.1\.1\/: refused by the proxy: 403/);
   });
 
   it("find root", async () => {

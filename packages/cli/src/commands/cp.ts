@@ -1,5 +1,6 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
+import type { CommandSpec } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
+import { jsonOption, providerOptions, quietOption } from "../shared-options.js";
 
 /** Copies files between this machine and a living sandbox. */
 export const cpCommand: CommandSpec = {
@@ -14,7 +15,7 @@ export const cpCommand: CommandSpec = {
   ],
   maxPositionals: 2,
   takesRest: false,
-  options: sharedOptions,
+  options: { ...jsonOption, ...quietOption, ...providerOptions },
   examples: [
     { command: "sandkit cp report.csv work:", shows: "into the sandbox's own directory" },
     { command: "sandkit cp work:out ./results", shows: "a folder, out of it" },

@@ -1,5 +1,6 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
+import type { CommandSpec } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
+import { creationOptions, jsonOption, providerOptions, quietOption } from "../shared-options.js";
 
 /** Makes a sandbox that outlives the command. */
 export const createCommand: CommandSpec = {
@@ -16,22 +17,21 @@ export const createCommand: CommandSpec = {
   options: {
     name: { value: "NAME", description: "to call it by; there is one of each name" },
     template: { value: "NAME", description: "starting image: python, node, data, …; default: python" },
-    image: { value: "IMAGE", description: "the provider's own image, in place of a template" },
     env: {
       short: "e",
       value: "NAME=VALUE",
       description: "environment of all that runs in it; repeatable",
       repeatable: true,
     },
-    label: { value: "KEY=VALUE", description: "label for sandkit ls; repeatable", repeatable: true },
-    with: { value: "PACKAGE", description: "install this package first; repeatable", repeatable: true },
-    allow: { value: "HOST", description: "let programs ask this host by HTTP(S); repeatable", repeatable: true },
+    ...creationOptions,
     cpus: { value: "NUMBER", description: "processors, fractions allowed" },
     memory: { value: "MIB", description: "memory, in MiB" },
     disk: { value: "MIB", description: "files, in MiB" },
     ttl: { value: "SECONDS", description: "end it after this time, used or not" },
     idle: { value: "SECONDS", description: "end it after this time without use" },
-    ...sharedOptions,
+    ...jsonOption,
+    ...quietOption,
+    ...providerOptions,
   },
   examples: [
     { command: "sandkit create --provider docker", shows: "its id, for exec, shell, cp and rm" },

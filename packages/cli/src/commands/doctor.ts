@@ -1,5 +1,6 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
+import type { CommandSpec } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
+import { jsonOption, providerOptions, quietOption } from "../shared-options.js";
 
 /** Tells what works here, and what to do about what does not. */
 export const doctorCommand: CommandSpec = {
@@ -10,13 +11,12 @@ export const doctorCommand: CommandSpec = {
     "Asks every provider, or those that are named. The answer is yes when those named are usable; with none named,",
     "when the one is that commands without --provider take. Keys and the home folder are not in the output.",
     "With --security: makes sandboxes of the provider, as the config says, attacks them from inside, and prints what",
-    "each attack had. It harms neither this machine nor other sandboxes, and takes some ten seconds.",
+    "each attack had. It harms neither this machine nor other sandboxes, and takes some ten seconds. The answer is yes",
+    "when every attack was made and none had what it wanted.",
   ],
   maxPositionals: 8,
   takesRest: false,
   options: {
-    provider: { ...sharedOptions.provider, repeatable: true },
-    config: sharedOptions.config,
     security: { description: "attack a sandbox from inside, and say what held and what did not" },
     check: {
       value: "NAME",
@@ -24,10 +24,10 @@ export const doctorCommand: CommandSpec = {
       choices: ["processes", "files", "limits", "network", "clean-up"],
       repeatable: true,
     },
-    json: sharedOptions.json,
-    quiet: sharedOptions.quiet,
-    "no-color": sharedOptions["no-color"],
-    help: sharedOptions.help,
+    ...jsonOption,
+    ...quietOption,
+    ...providerOptions,
+    provider: { ...providerOptions.provider, repeatable: true },
   },
   examples: [
     { command: "sandkit doctor", shows: "all providers, and which is taken by default" },
@@ -39,8 +39,8 @@ export const doctorCommand: CommandSpec = {
     { command: "sandkit doctor --json", shows: "the same as data, for a bug report" },
   ],
   exitCodes: {
-    0: "usable; with --security: everything held",
-    1: "not usable, or an attack had what it wanted: the output says what to do",
+    0: "usable; with --security: everything was tried and held",
+    1: "not usable, or an attack had what it wanted or could not be made: the output says what to do",
     2: exitCodes[2],
     3: exitCodes[3],
     4: exitCodes[4],

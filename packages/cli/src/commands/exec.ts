@@ -1,11 +1,6 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
-
-/** How programs in a living sandbox are started. */
-export const placeOptions = {
-  env: { short: "e", value: "NAME=VALUE", description: "environment of the program; repeatable", repeatable: true },
-  cwd: { value: "PATH", description: "directory to start in; default: the sandbox's own" },
-  user: { value: "USER", description: "who runs it, where the provider can choose" },
-} as const;
+import type { CommandSpec } from "../command.js";
+import { programExitCodes } from "../exit-codes.js";
+import { jsonOption, placeOptions, providerOptions, quietOption } from "../shared-options.js";
 
 /** Runs one program in a living sandbox. */
 export const execCommand: CommandSpec = {
@@ -24,7 +19,9 @@ export const execCommand: CommandSpec = {
     ...placeOptions,
     timeout: { value: "SECONDS", description: "end the program and all it started after this time; default: none" },
     detach: { short: "d", description: "let it go on, and print its number for sandkit logs" },
-    ...sharedOptions,
+    ...jsonOption,
+    ...quietOption,
+    ...providerOptions,
   },
   examples: [
     { command: "sandkit exec work python3 -c 'print(2**100)'", shows: "1267650600228229401496703205376" },
@@ -34,16 +31,6 @@ export const execCommand: CommandSpec = {
       shows: "a number; sandkit logs work NUMBER has its output",
     },
   ],
-  exitCodes: {
-    "0-255": "the program's own, unless one of these",
-    2: "wrong usage of sandkit",
-    124: "the program was ended at its deadline",
-    125: "sandkit could not start it, or there is no such sandbox",
-    126: "found but not executable",
-    127: "not found in the sandbox",
-    130: "interrupted",
-    137: "the program used too much memory, or was killed",
-    70: "a defect of sandkit",
-  },
+  exitCodes: { ...programExitCodes, 125: "sandkit could not start it, or there is no such sandbox" },
   run: async (invocation) => (await import("../live/exec-live.js")).execLive(invocation),
 };

@@ -1,5 +1,6 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
+import type { CommandSpec } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
+import { jsonOption, providerOptions } from "../shared-options.js";
 
 /** Sweeps up what lost its owner. */
 export const gcCommand: CommandSpec = {
@@ -15,11 +16,8 @@ export const gcCommand: CommandSpec = {
   options: {
     "older-than": { value: "SECONDS", description: "only those older than this; default: 60" },
     "dry-run": { description: "only print what would be removed" },
-    provider: sharedOptions.provider,
-    config: sharedOptions.config,
-    json: sharedOptions.json,
-    "no-color": sharedOptions["no-color"],
-    help: sharedOptions.help,
+    ...jsonOption,
+    ...providerOptions,
   },
   examples: [{ command: "sandkit gc --provider docker --dry-run", shows: "what would be removed" }],
   exitCodes: { 0: "done, also when there was nothing", 2: exitCodes[2], 3: exitCodes[3], 4: exitCodes[4] },

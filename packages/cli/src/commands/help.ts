@@ -1,6 +1,7 @@
-import { type CommandSpec, type Invocation, sharedOptions } from "../command.js";
+import type { CommandSpec, Invocation } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
 import { commandPage, overviewPage } from "../help-page.js";
+import { commonOptions } from "../shared-options.js";
 import { paintFor } from "../terminal.js";
 import { UsageError } from "../usage-error.js";
 import { version } from "../version.js";
@@ -16,8 +17,7 @@ export function helpCommand(described: readonly CommandSpec[]): CommandSpec {
     takesRest: false,
     options: {
       json: { description: "all commands, options and exit codes as one JSON document" },
-      "no-color": sharedOptions["no-color"],
-      help: sharedOptions.help,
+      ...commonOptions,
     },
     examples: [{ command: "sandkit help run", shows: "how to run a program" }],
     exitCodes: { 0: exitCodes[0], 2: exitCodes[2] },

@@ -1,5 +1,6 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
+import type { CommandSpec } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
+import { commonOptions, jsonOption, providerOptions } from "../shared-options.js";
 
 /** Tells a client how to start the server. */
 export const initCommand: CommandSpec = {
@@ -22,7 +23,7 @@ export const initCommand: CommandSpec = {
     "dry-run": { description: "only show what would change in the file" },
     force: { description: "put it in the place of another entry of the same name" },
     name: { value: "NAME", description: "of the entry; default: sandkit" },
-    provider: { ...sharedOptions.provider, description: "the provider that the server starts with" },
+    provider: { ...providerOptions.provider, description: "the provider that the server starts with" },
     config: { value: "FILE", description: "config file of the server" },
     env: {
       value: "NAME=VALUE",
@@ -34,9 +35,8 @@ export const initCommand: CommandSpec = {
       description: "by the path of this installation, or by npx; default: as this command was started",
       choices: ["path", "npx"],
     },
-    json: sharedOptions.json,
-    "no-color": sharedOptions["no-color"],
-    help: sharedOptions.help,
+    ...jsonOption,
+    ...commonOptions,
   },
   examples: [
     { command: "sandkit init", shows: "which clients are here" },

@@ -1,5 +1,6 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
+import type { CommandSpec } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
+import { providerOptions } from "../shared-options.js";
 
 /** Shows what detached programs print. */
 export const logsCommand: CommandSpec = {
@@ -14,11 +15,8 @@ export const logsCommand: CommandSpec = {
   takesRest: false,
   options: {
     follow: { short: "f", description: "go on until the program ends" },
-    provider: sharedOptions.provider,
-    config: sharedOptions.config,
     json: { description: "the list as one JSON document" },
-    "no-color": sharedOptions["no-color"],
-    help: sharedOptions.help,
+    ...providerOptions,
   },
   examples: [
     { command: "sandkit logs work", shows: "what was started, and whether it runs" },

@@ -1,5 +1,6 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
+import type { CommandSpec } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
+import { jsonOption, labelOption, providerOptions } from "../shared-options.js";
 
 /** Lists living sandboxes. */
 export const lsCommand: CommandSpec = {
@@ -10,12 +11,9 @@ export const lsCommand: CommandSpec = {
   maxPositionals: 0,
   takesRest: false,
   options: {
-    label: sharedOptions.labelled,
-    provider: sharedOptions.provider,
-    config: sharedOptions.config,
-    json: sharedOptions.json,
-    "no-color": sharedOptions["no-color"],
-    help: sharedOptions.help,
+    ...labelOption,
+    ...jsonOption,
+    ...providerOptions,
   },
   examples: [
     { command: "sandkit ls --provider docker", shows: "id, name, template, age and end of each" },

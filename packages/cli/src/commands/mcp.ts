@@ -1,5 +1,6 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
+import type { CommandSpec } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
+import { providerOptions } from "../shared-options.js";
 
 /** Serves sandboxes to agents. */
 export const mcpCommand: CommandSpec = {
@@ -28,10 +29,7 @@ export const mcpCommand: CommandSpec = {
       description: "packages that every sandbox has, separated by commas, as pip names them; repeatable",
       repeatable: true,
     },
-    provider: sharedOptions.provider,
-    config: sharedOptions.config,
-    "no-color": sharedOptions["no-color"],
-    help: sharedOptions.help,
+    ...providerOptions,
   },
   examples: [
     { command: "sandkit mcp", shows: "what goes into a client's configuration" },

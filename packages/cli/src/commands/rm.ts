@@ -1,5 +1,6 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
+import type { CommandSpec } from "../command.js";
 import { exitCodes } from "../exit-codes.js";
+import { jsonOption, labelOption, providerOptions } from "../shared-options.js";
 
 /** Ends living sandboxes. */
 export const rmCommand: CommandSpec = {
@@ -14,13 +15,10 @@ export const rmCommand: CommandSpec = {
   takesRest: false,
   options: {
     all: { description: "every living sandbox of the provider" },
-    label: sharedOptions.labelled,
+    ...labelOption,
     yes: { short: "y", description: "do not ask" },
-    provider: sharedOptions.provider,
-    config: sharedOptions.config,
-    json: sharedOptions.json,
-    "no-color": sharedOptions["no-color"],
-    help: sharedOptions.help,
+    ...jsonOption,
+    ...providerOptions,
   },
   examples: [
     { command: "sandkit rm work", shows: "the id of the sandbox that is gone" },

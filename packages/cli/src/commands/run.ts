@@ -1,5 +1,7 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
+import type { CommandSpec } from "../command.js";
+import { programExitCodes } from "../exit-codes.js";
 import { languageNames } from "../run/languages.js";
+import { creationOptions, jsonOption, providerOptions, quietOption } from "../shared-options.js";
 
 /** Runs one program in a sandbox of its own. */
 export const runCommand: CommandSpec = {
@@ -18,23 +20,14 @@ export const runCommand: CommandSpec = {
     eval: { short: "e", value: "CODE", description: "run this code; like python3 -c, it shows what it prints" },
     language: { value: "NAME", description: "default: by the name of FILE, else python", choices: languageNames },
     timeout: { value: "SECONDS", description: "end the program and all it started after this time; default: none" },
-    with: {
-      value: "PACKAGE",
-      description: "install this package first, as pip names it (requests==2.*); may be given more than once",
-      repeatable: true,
-    },
-    allow: {
-      value: "HOST",
-      description: "let the program ask this host by HTTP(S): api.example.com, *.example.com, host:port; repeatable",
-      repeatable: true,
-    },
     template: {
       value: "NAME",
       description: "starting image: python, node, data, …; default: the language's, where the provider has it",
     },
-    label: { value: "KEY=VALUE", description: "label of the sandbox, for sandkit ls; repeatable", repeatable: true },
-    image: { value: "IMAGE", description: "the provider's own image, in place of a template" },
-    ...sharedOptions,
+    ...creationOptions,
+    ...jsonOption,
+    ...quietOption,
+    ...providerOptions,
   },
   examples: [
     { command: "sandkit run -e 'print(2**100)'", shows: "1267650600228229401496703205376" },
@@ -44,16 +37,6 @@ export const runCommand: CommandSpec = {
     { command: "sandkit run --provider docker app.ts", shows: "TypeScript in a container; .js, .go, .rs and .sh too" },
     { command: "sandkit run report.py -- --year 2026", shows: "arguments for the program" },
   ],
-  exitCodes: {
-    "0-255": "the program's own, unless one of these",
-    2: "wrong usage of sandkit",
-    124: "the program was ended at its deadline",
-    125: "sandkit could not start it, or lost its sandbox",
-    126: "found but not executable",
-    127: "not found in the sandbox",
-    130: "interrupted",
-    137: "the program used too much memory, or was killed",
-    70: "a defect of sandkit",
-  },
+  exitCodes: { ...programExitCodes, 125: "sandkit could not start it, or lost its sandbox" },
   run: async (invocation) => (await import("../run/run-program.js")).runProgram(invocation),
 };

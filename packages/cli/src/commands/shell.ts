@@ -1,5 +1,5 @@
-import { type CommandSpec, sharedOptions } from "../command.js";
-import { placeOptions } from "./exec.js";
+import type { CommandSpec } from "../command.js";
+import { placeOptions, providerOptions } from "../shared-options.js";
 
 /** Opens a terminal in a living sandbox. */
 export const shellCommand: CommandSpec = {
@@ -14,10 +14,7 @@ export const shellCommand: CommandSpec = {
   takesRest: false,
   options: {
     ...placeOptions,
-    provider: sharedOptions.provider,
-    config: sharedOptions.config,
-    "no-color": sharedOptions["no-color"],
-    help: sharedOptions.help,
+    ...providerOptions,
   },
   examples: [{ command: "sandkit shell work", shows: "a prompt in the sandbox of that name" }],
   exitCodes: {

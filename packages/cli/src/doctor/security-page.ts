@@ -1,4 +1,4 @@
-import { checkTitles, type Finding, type SecurityReport } from "@sandkit/core/security";
+import { checkTitles, type Finding, type Outcome, type SecurityReport } from "@sandkit/core/security";
 import { printable } from "../printable.js";
 import { paintFor } from "../terminal.js";
 
@@ -16,25 +16,34 @@ export function securityPage(report: SecurityReport): string {
     for (const finding of findings) lines.push(...linesOf(finding, paint));
     lines.push("");
   }
-  const { held, failed, untried } = report.counts;
-  const counts = `${held} attacks held, ${failed} had what they wanted, ${untried} could not be made`;
-  lines.push(`${report.ok ? paint("green", "HELD") : paint("red", "FAILED")}  ${counts}`);
+  const { held, failed, permitted, untried } = report.counts;
+  const counts = [
+    `${held} attacks held`,
+    `${failed} had what they wanted`,
+    ...(permitted > 0 ? [`${permitted} had what the options give`] : []),
+    `${untried} could not be made`,
+  ];
+  const verdict = report.ok ? paint("green", "HELD") : paint("red", failed > 0 ? "FAILED" : "NOT KNOWN");
+  lines.push(`${verdict}  ${counts.join(", ")}`);
   return `${lines.join("\n")}\n`;
 }
 
 type Paint = ReturnType<typeof paintFor>;
 
 function verdictOf(findings: readonly Finding[], paint: Paint): string {
-  const failed = findings.filter(({ outcome }) => outcome === "failed").length;
-  if (failed > 0) return paint("red", `FAILED, ${failed} of ${findings.length}`);
-  if (findings.every(({ outcome }) => outcome === "untried")) return paint("red", "not known");
+  const count = (outcome: Outcome) => findings.filter((finding) => finding.outcome === outcome).length;
+  if (count("failed") > 0) return paint("red", `FAILED, ${count("failed")} of ${findings.length}`);
+  if (count("untried") > 0) return paint("red", `not known, ${count("untried")} of ${findings.length} untried`);
   return paint("green", "held");
 }
 
 function linesOf({ outcome, severity, title, evidence, fix }: Finding, paint: Paint): string[] {
-  const word = { held: paint("green", "held   "), failed: paint("red", "FAILED "), untried: paint("dim", "untried") }[
-    outcome
-  ];
+  const word = {
+    held: paint("green", "held   "),
+    failed: paint("red", "FAILED "),
+    permitted: "given  ",
+    untried: paint("red", "untried"),
+  }[outcome];
   const shown =
     outcome === "held" && evidence.length > evidenceShown ? `${evidence.slice(0, evidenceShown)}…` : evidence;
   const lines = [`  ${word}  ${severity.padEnd(8)}  ${title}`, `${margin}  ${paint("dim", printable(shown))}`];

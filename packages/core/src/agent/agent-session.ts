@@ -24,8 +24,9 @@ import { AgentProcess } from "./agent-process.js";
 import { ask } from "./ask.js";
 import type { Channel } from "./channel.js";
 import { AgentConnection } from "./connection.js";
+import { askInfo, greet } from "./greet.js";
 import { checked } from "./messages.js";
-import type { AgentInfo, AgentReady, Framing, HelloRequest } from "./protocol.js";
+import type { AgentInfo, AgentReady, Framing } from "./protocol.js";
 
 const startTimeoutMs = 30_000;
 
@@ -51,6 +52,8 @@ export interface AgentSessionOptions {
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Made when missing. */
   readonly directories?: readonly string[] | undefined;
+  /** Texts by path: files that are there before anything else is. Their directories are made. */
+  readonly files?: Readonly<Record<string, string>> | undefined;
   /** Ends that the agent keeps by itself, in milliseconds. */
   readonly ttlMs?: number | undefined;
   readonly idleMs?: number | undefined;
@@ -110,34 +113,6 @@ function unavailable({ ref, ...options }: AgentSessionOptions, cause?: unknown):
     operation: "create",
     cause,
   });
-}
-
-/** Hello, and what the box has, in one round trip. */
-async function greet(connection: AgentConnection, options: AgentSessionOptions) {
-  const hello: HelloRequest = {
-    op: "hello",
-    version: 1,
-    workdir: options.workdir,
-    env: options.env ?? {},
-    directories: options.directories ?? [],
-    ttlMs: options.ttlMs ?? null,
-    idleMs: options.idleMs ?? null,
-    leaseMs: options.leaseMs ?? null,
-    ...(options.settingUp && { settingUp: true }),
-    ...(options.joins && { joins: true }),
-    ...(options.network && { network: { port: options.network.port } }),
-  };
-  const { provider, id } = options.ref;
-  const subject = JSON.stringify(options.workdir);
-  const greeting = ask(connection, hello, { operation: "create", subject, provider, sandboxId: id });
-  const looking = askInfo(connection, options.ref);
-  looking.catch(() => undefined);
-  return { ready: checked("ready", await greeting), info: await looking };
-}
-
-async function askInfo(connection: AgentConnection, { provider, id }: SandboxRef): Promise<AgentInfo> {
-  const about = { operation: "info", subject: `sandbox ${id}`, provider, sandboxId: id };
-  return checked("info", await ask(connection, { op: "info" }, about));
 }
 
 /** A session over the guest agent. */

@@ -2,16 +2,17 @@ import * as z from "zod/mini";
 import { describeIssues, english } from "../issues.js";
 import { lazily } from "../lazily.js";
 import { ProtocolError } from "./frames.js";
-import type {
-  AgentCode,
-  AgentError,
-  AgentFarewell,
-  AgentFileChange,
-  AgentFileInfo,
-  AgentInfo,
-  AgentListFailure,
-  AgentReady,
-  ProcessEvent,
+import {
+  type AgentCode,
+  type AgentError,
+  type AgentFarewell,
+  type AgentFileChange,
+  type AgentFileInfo,
+  type AgentInfo,
+  type AgentListFailure,
+  type AgentReady,
+  maxPayloadBytes,
+  type ProcessEvent,
 } from "./protocol.js";
 
 /**
@@ -91,7 +92,7 @@ const changed = lazily<z.ZodMiniType<AgentFileChange | AgentListFailure>>(() =>
   ]),
 );
 
-const code = lazily<z.ZodMiniType<AgentCode>>(() => z.object({ code: z.base64().check(z.maxLength(100 * 1024)) }));
+const code = lazily<z.ZodMiniType<AgentCode>>(() => z.object({ code: z.base64().check(z.maxLength(maxPayloadBytes)) }));
 
 const farewell = lazily<z.ZodMiniType<AgentFarewell>>(() =>
   z.object({

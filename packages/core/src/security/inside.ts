@@ -33,14 +33,46 @@ export class Inside {
     return shells.includes("sh") ? new Inside(sandbox, "sh") : undefined;
   }
 
-  /** Makes the attacks of a program, and gives what each had. */
+  /**
+   * Makes the attacks of a check, all by one program. Whatever ends that in the middle does not hide the others: they are
+   * made by a further one, and the attack that it ended in is made once more.
+   * @param ids Of the attacks; one that nothing is told of is left out, or untried where the program was ended.
+   */
   async attack(
+    program: Exclude<AttackProgram, "limits">,
+    ids: readonly string[],
+    env: Readonly<Record<string, string>>,
+  ): Promise<readonly Attack[]> {
+    const made = new Map<string, Attack>();
+    const interrupted = new Set<string | undefined>();
+    for (;;) {
+      const { said, result } = await this.run(program, [], {
+        env: { ...env, SANDKIT_MADE: [...made.keys()].join(" ") },
+      });
+      // A shell makes all of them once more: what one has had, it has had.
+      for (const attack of said.attacks) if (made.get(attack.id)?.outcome !== "got") made.set(attack.id, attack);
+      if (said.isWhole) break;
+      if (interrupted.has(said.begun)) {
+        // Twice is no accident; what filters system calls may end who makes one.
+        const outcome = result.signal === "SIGSYS" && said.begun !== undefined ? "held" : "untried";
+        const left = said.begun === undefined ? ids.filter((id) => !made.has(id)) : [said.begun];
+        for (const id of left)
+          made.set(id, { id, outcome, saw: `the program that tried it was ended: ${endOf(result)}` });
+        if (said.begun === undefined) break;
+      }
+      interrupted.add(said.begun);
+    }
+    return [...made.values()];
+  }
+
+  /** Runs a program of attacks, and gives what it said. */
+  async run(
     program: AttackProgram,
     args: readonly string[],
     options: ExecOptions = {},
-  ): Promise<{ readonly attacks: readonly Attack[]; readonly result: ExecResult }> {
+  ): Promise<{ readonly said: Said; readonly result: ExecResult }> {
     const result = await this.sandbox.exec(this.#command(program, args), { timeoutMs: patienceMs, ...options });
-    return { attacks: parse(result.stdout.text), result };
+    return { said: parse(result.stdout.text), result };
   }
 
   /** Starts a program that waits, with a mark in its command line, and beats in a file; resolves once it is there. */
@@ -72,10 +104,31 @@ export function holdCommand(language: AttackLanguage, kind: "plain" | "deaf", ma
   return [...start, kind, mark, beats];
 }
 
-function parse(text: string): Attack[] {
-  return text.split("\n").flatMap((line) => {
-    const [id, outcome, saw] = line.split("\t");
-    if (id === undefined || saw === undefined) return [];
-    return outcome === "got" || outcome === "held" || outcome === "untried" ? [{ id, outcome, saw }] : [];
-  });
+/** What a program of attacks has said. */
+interface Said {
+  readonly attacks: readonly Attack[];
+  /** The attack that it was about to make; undefined: it has not said so. */
+  readonly begun?: string | undefined;
+  /** Whether it came to its end. */
+  readonly isWhole: boolean;
+}
+
+function parse(text: string): Said {
+  const attacks: Attack[] = [];
+  let begun: string | undefined;
+  for (const line of text.split("\n")) {
+    const [id = "", outcome, saw] = line.split("\t");
+    if (saw === undefined) continue;
+    if (outcome === "done") return { attacks, isWhole: true };
+    if (outcome === "begun") begun = id;
+    if (outcome !== "got" && outcome !== "held" && outcome !== "untried") continue;
+    attacks.push({ id, outcome, saw });
+    begun = undefined;
+  }
+  return { attacks, begun, isWhole: false };
+}
+
+/** How a program ended, in words. */
+export function endOf({ reason, signal, exitCode }: ExecResult): string {
+  return `${reason} ${signal ?? exitCode ?? ""}`.trim();
 }

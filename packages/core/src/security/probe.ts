@@ -14,10 +14,10 @@ interface Probe {
   readonly withinOwnKernel?: boolean | undefined;
 }
 
-/** What one attack had. `got`: what it wanted. */
+/** What one attack had. `got`: what it wanted; `permitted`: what the caller's own options give. */
 export interface Attack {
   readonly id: string;
-  readonly outcome: "got" | "held" | "untried";
+  readonly outcome: "got" | "held" | "permitted" | "untried";
   readonly saw: string;
 }
 
@@ -64,13 +64,15 @@ export interface Sibling {
   readonly lives: () => boolean;
 }
 
+const nothingTries = "nothing in the box can try it: take a template with python3, which can try more than a shell";
+
 /** What an attack means for the sandbox. */
 export function toFinding(check: Check, id: string, attack: Attack | undefined, ownKernel: boolean): Finding {
   const probe = check.probes[id];
   if (!probe) throw new Error(`check "${check.name}" has no probe "${id}"`);
   const { title, severity, fix, withinOwnKernel } = probe;
   const about = { id, check: check.name, title, severity } as const;
-  if (!attack) return { ...about, outcome: "untried", evidence: "nothing in the box can try it" };
+  if (!attack) return { ...about, outcome: "untried", evidence: nothingTries };
   const excused = attack.outcome === "got" && ownKernel && withinOwnKernel;
   const outcome: Outcome = excused ? "held" : attack.outcome === "got" ? "failed" : attack.outcome;
   const evidence = excused ? `${attack.saw} (its kernel is its own: no way out)` : attack.saw;

@@ -14,8 +14,11 @@ export type CheckName = keyof typeof checkTitles;
 /** How bad it is when an attack succeeds. */
 export type Severity = "critical" | "high" | "medium";
 
-/** `held`: the attack was made and got nothing. `failed`: it had what it wanted. `untried`: nothing is known. */
-export type Outcome = "held" | "failed" | "untried";
+/**
+ * `held`: the attack was made and got nothing. `failed`: it had what it wanted. `permitted`: it had what the caller's
+ * options give every program. `untried`: nothing is known.
+ */
+export type Outcome = "held" | "failed" | "permitted" | "untried";
 
 /** One attack, and what came of it. */
 export interface Finding {
@@ -39,19 +42,14 @@ export interface SecurityReport {
   readonly isolation: Isolation;
   readonly counts: Readonly<Record<Outcome, number>>;
   readonly findings: readonly Finding[];
-  /** Nothing failed, and each check has at least one attack that was made. */
+  /** Every attack was made, and none had what it wanted: of one that was not made nobody knows what it would have had. */
   readonly ok: boolean;
 }
 
 /** Counts the findings and says whether they are enough to say yes. */
 export function toReport(provider: string, isolation: Isolation, findings: readonly Finding[]): SecurityReport {
-  const counts = { held: 0, failed: 0, untried: 0 };
+  const counts = { held: 0, failed: 0, permitted: 0, untried: 0 };
   for (const { outcome } of findings) counts[outcome] += 1;
-  const checks = new Set(findings.map(({ check }) => check));
-  const known = [...checks].every((check) => findings.some((finding) => finding.check === check && isKnown(finding)));
-  return { provider, isolation, counts, findings, ok: counts.failed === 0 && checks.size > 0 && known };
-}
-
-function isKnown({ outcome }: Finding): boolean {
-  return outcome !== "untried";
+  const ok = counts.failed === 0 && counts.untried === 0 && counts.held > 0;
+  return { provider, isolation, counts, findings, ok };
 }

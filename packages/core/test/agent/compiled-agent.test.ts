@@ -3,7 +3,10 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { deflateSync, inflateSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
+import { agentSession } from "../../src/agent/agent-session.js";
 import { attachedAgent } from "../../src/agent/guest-source.js";
+import { streamChannel } from "../../src/agent/stream-channel.js";
+import { capabilities } from "../../src/capabilities.js";
 import { GuestClient, python, startAgent, stopAgent } from "./guest-client.js";
 
 const running: ChildProcess[] = [];
@@ -29,10 +32,18 @@ async function attached(code?: Uint8Array) {
   return client;
 }
 
-async function compiled(): Promise<Buffer> {
-  const client = await attached();
-  const { ok } = await client.ask({ op: "code" });
-  return Buffer.from(String(ok?.code), "base64");
+/** What the host gets of an agent that has compiled itself. */
+async function compiled(): Promise<Uint8Array> {
+  const { child, head } = await waiting();
+  child.stdin.write(head);
+  const session = await agentSession(streamChannel({ readable: child.stdout, writable: child.stdin }), {
+    ref: { provider: "test", id: "box" },
+    capabilities: capabilities({ isolation: "none", features: {} }),
+    workdir: "/",
+    info: async () => ({ state: "running", origin: "created", createdAt: new Date(), labels: {} }),
+    destroy: async () => undefined,
+  });
+  return session.code();
 }
 
 /** Exit code of a boot that fails, and what it says. */
@@ -73,7 +84,7 @@ describe("an agent that was compiled in another box", () => {
   });
 
   it("is refused by another interpreter, in words", async () => {
-    const code = inflateSync(await compiled());
+    const code = Buffer.from(inflateSync(await compiled()));
     code.writeUInt16LE(code.readUInt16LE() ^ 1);
     const { child, head } = await waiting(deflateSync(code));
     child.stdin.write(head);

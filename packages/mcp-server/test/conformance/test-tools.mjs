@@ -108,7 +108,8 @@ export const testTools = {
   },
   test_tool_with_progress: { description: "Tells how far it is", call: withProgress },
   test_tool_with_logging: { description: "Logs", call: withLogging },
-  test_logging_tool: { description: "Logs", call: withLogging },
+  // A check waits half a second for this one, however busy the machine is: it does not pause.
+  test_logging_tool: { description: "Logs at once", call: logsAtOnce },
   test_sampling: {
     description: "Asks the client's model",
     properties: { prompt: { type: "string" } },
@@ -231,6 +232,12 @@ async function withLogging(_, { mcpReq }) {
     await mcpReq.log("info", text);
     await sleep(50);
   }
+  return say("Done.");
+}
+
+/** @type {Call} */
+async function logsAtOnce(_, { mcpReq }) {
+  await mcpReq.log("info", "Tool execution started");
   return say("Done.");
 }
 

@@ -43,6 +43,22 @@ export function remedies(tried: readonly TriedPlace[]): string[] {
   return ["start Docker, Podman (podman system service) or Colima", say + only];
 }
 
+/** Where one of the usual places answers, though another was chosen and does not; undefined: nowhere. */
+export async function findElsewhere({ host, dockerode }: EngineOptions): Promise<string | undefined> {
+  const { env, ...around } = here();
+  const chosen = dockerode
+    ? undefined
+    : host !== undefined
+      ? 'option "host"'
+      : env.DOCKER_HOST
+        ? "DOCKER_HOST"
+        : undefined;
+  if (chosen === undefined) return undefined;
+  const { DOCKER_HOST: _, ...usual } = env;
+  const { client } = await searchIn(await engineAddresses(undefined, { ...around, env: usual }));
+  return client && `leave out ${chosen}: without it the one at ${client.place} is found`;
+}
+
 /** The error of a search that was in vain. */
 export function noEngine(tried: readonly TriedPlace[]): SandboxError {
   const places = tried.map(({ source, url, why }) => `${source}${url ? ` at ${url}` : ""}: ${why}`).join("; ");
@@ -58,9 +74,12 @@ export function noEngine(tried: readonly TriedPlace[]): SandboxError {
  * @throws SandboxError `INVALID` for an address that is none
  */
 export async function findEngine({ host, dockerode: given }: EngineOptions): Promise<Search> {
+  return searchIn(given ? [givenAddress(given)] : await engineAddresses(host, here()), given);
+}
+
+async function searchIn(places: readonly EngineAddress[], given?: EngineOptions["dockerode"]): Promise<Search> {
   // Loading dockerode takes a tenth of a second and 20 MB: only who uses an engine pays for it.
   const { default: Docker } = await import("dockerode");
-  const places: EngineAddress[] = given ? [givenAddress(given)] : await engineAddresses(host, here());
   const tried: TriedPlace[] = [];
   for (const address of places) {
     const { source, url } = address;

@@ -131,7 +131,7 @@ function sshTrouble({ ssh: target, url }: EngineAddress, words: string): NoAnswe
   const name = target ? `${target.user ? `${target.user}@` : ""}${target.host}` : url;
   const by = target?.port ? `-p ${target.port} ${name}` : name;
   const known = ssh.find(([pattern]) => pattern.test(words))?.[1](by);
-  const last = words.split("\n").at(-1) ?? words;
+  const last = (words.split("\n").at(-1) ?? words).replace(/^ssh: /, "");
   if (known) return { ...known, why: `${known.why} (ssh: ${last})` };
   return { why: `ssh: ${last}`, fix: `make "ssh ${by} docker info" work without a question` };
 }

@@ -1,8 +1,9 @@
 import type Dockerode from "dockerode";
 import { PodmanProfiles } from "./podman-profiles.js";
 
-/** Mounted by Podman on a read-only root, without a bound, unless something else is; nothing needs them. */
-const bounded = { "/run": "rw,nosuid,nodev,size=65536,mode=0755", "/var/tmp": "rw,nosuid,nodev,size=65536,mode=0755" };
+/** Mounted by Podman on a read-only root, to be written to without a bound, unless something else is; nothing needs them. */
+const closed = "ro,nosuid,nodev,size=65536,mode=0755";
+const closedPlaces = { "/run": closed, "/var/tmp": closed };
 const seccompPrefix = "seccomp=";
 /** Unless told, Podman asks for more processes than it may have where it has no right to raise limits: in a container. */
 const processes = { Name: "nproc", Soft: 32_768, Hard: 32_768 };
@@ -33,7 +34,7 @@ export class PodmanDialect {
         : option,
     );
     const ulimits = (await this.#isRootless()) ? host.Ulimits : [...(host.Ulimits ?? []), processes];
-    const tmpfs = Object.entries({ ...(host.ReadonlyRootfs && bounded), ...host.Tmpfs });
+    const tmpfs = Object.entries({ ...(host.ReadonlyRootfs && closedPlaces), ...host.Tmpfs });
     // That there is to be no check is itself a check to it, for which it asks the init system for a timer.
     const { Healthcheck: none, ...others } = options;
     return {

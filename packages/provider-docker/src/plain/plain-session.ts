@@ -4,6 +4,7 @@ import type { Demultiplexed } from "../engine/demux.js";
 import { directoriesOf } from "../environment.js";
 import { providerName } from "../errors.js";
 import { type Box, type FirstWords, infoOf, removalOf } from "../session.js";
+import { writeTexts } from "../write-texts.js";
 import { containerPlace, lostSandbox } from "./engine-exec.js";
 
 /** First program of a box without an agent: lives as long as somebody holds its input. Needs nothing but a shell. */
@@ -43,6 +44,7 @@ export async function openPlainSession(
     signal,
   });
   closed.then(() => plain.abandon(lostSandbox(record.id)));
+  await writeTexts(plain, words.files ?? {}, signal);
   const ref = { provider: providerName, id: record.id };
   const { capabilities, files, shells, interpreters } = plain;
   return {

@@ -1,20 +1,25 @@
 /**
  * The guest agent for boxes that have Node and no Python. protocol.ts says what it does. Arguments: `--uid` and
- * `--gid` name the user to become, when it is started as root with the two capabilities for that.
+ * `--gid` name the user to become, when it is started as root with the two capabilities for that; each `--open` a
+ * directory that this user is to write to, and that an engine may have made root's.
  */
 import { parseArgs } from "node:util";
 import { Agent } from "./node/agent.mjs";
-import { becomeUser } from "./node/identity.mjs";
+import { becomeUser, openToAll } from "./node/identity.mjs";
 
 const failed = 70;
 
 function start() {
-  const { values } = parseArgs({ options: { uid: { type: "string" }, gid: { type: "string" } } });
+  const open = { type: "string", multiple: true, default: [] };
+  const { values } = parseArgs({ options: { uid: { type: "string" }, gid: { type: "string" }, open } });
   const [uid, gid] = [values.uid, values.gid].map((value) => (value === undefined ? undefined : Number(value)));
   const asUser = uid !== undefined || gid !== undefined;
   if (asUser && !(Number.isInteger(uid) && Number.isInteger(gid))) throw new Error("--uid and --gid go together");
   // Before a byte is read, and before there is a thread that would keep what this gives up.
-  if (asUser) becomeUser(uid, gid);
+  if (asUser) {
+    openToAll(values.open);
+    becomeUser(uid, gid);
+  }
   process.umask(0o022);
   // In a box of its own, what is under init and not known is an orphan of some program.
   const agent = new Agent(asUser && process.ppid <= 1);

@@ -47,7 +47,7 @@ export const filesCheck: Check = {
   async run(context) {
     const { target, bait, sibling } = context;
     const env = { ...bait.env(), SANDKIT_SIBLING_MARK: sibling.mark, SANDKIT_SIBLING_FILE: sibling.file };
-    const { attacks } = await target.attack("files", [], { env });
+    const attacks = await target.attack("files", Object.keys(this.probes), env);
     return [...attacks, await links(context)];
   },
 };

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Feature } from "../../capabilities.js";
 import type { Resources } from "../../options.js";
 import type { Sandbox } from "../../sandbox.js";
-import type { Inside } from "../inside.js";
+import { endOf, type Inside } from "../inside.js";
 import type { Attack, Check, CheckContext } from "../probe.js";
 
 const mib = 1024 * 1024;
@@ -79,33 +79,31 @@ function capsOf({ target }: CheckContext): Resources {
   return Object.fromEntries(Object.entries(caps).filter(([name]) => declared[features[name as keyof Resources]]));
 }
 
-/** One attack that is to be stopped before it has so much. */
-async function amount(
-  inside: Inside,
-  name: "memory" | "processes" | "disk" | "file",
-  most: number,
-  capped: boolean,
-): Promise<Attack> {
-  const id = `limits.${name}`;
+/** One attack that is to be stopped before it has so much; made again when nothing came of it. */
+async function amount(inside: Inside, name: Amount, most: number, capped: boolean): Promise<Attack> {
   const words = capped ? "" : "there is no cap to ask for: ";
+  let attack = await take(inside, name, most);
+  if (attack.outcome === "untried") attack = await take(inside, name, most);
+  return judged({ ...attack, saw: words + attack.saw }, inside, capped);
+}
+
+type Amount = "memory" | "processes" | "disk" | "file";
+
+async function take(inside: Inside, name: Amount, most: number): Promise<Attack> {
+  const id = `limits.${name}`;
   try {
-    const { attacks, result } = await inside.attack("limits", [name, String(most)]);
-    const told = attacks.find((attack) => attack.id === id);
-    if (told) return await judged({ ...told, saw: words + told.saw }, inside, capped);
+    const { said, result } = await inside.run("limits", [name, String(most)]);
+    const told = said.attacks.find((attack) => attack.id === id);
+    if (told) return told;
     const last = result.stdout.text.trim().split("\n").at(-1) ?? "";
     const complaint = result.stderr.text.trim().split("\n").at(-1) ?? "";
-    const how = [last, `ended: ${result.reason} ${result.signal ?? result.exitCode ?? ""}`.trim(), complaint];
+    const saw = [last, `ended: ${endOf(result)}`, complaint].filter(Boolean).join("; ");
     // A shell that cannot start one more process ends itself.
     const refused = name === "processes" && /fork/i.test(complaint);
-    const ended = result.reason === "oom" || result.reason === "signaled" || refused;
-    return { id, outcome: ended ? "held" : "untried", saw: words + how.filter(Boolean).join("; ") };
+    return { id, outcome: result.reason === "oom" || refused ? "held" : "untried", saw };
   } catch (error) {
     if (!(await isLost(inside.sandbox))) throw error;
-    return {
-      id,
-      outcome: "held",
-      saw: `${words}the sandbox was ended: ${error instanceof Error ? error.message : error}`,
-    };
+    return { id, outcome: "held", saw: `the sandbox was ended: ${error instanceof Error ? error.message : error}` };
   }
 }
 
@@ -137,22 +135,27 @@ async function isLost(sandbox: Sandbox): Promise<boolean> {
 }
 
 async function output(inside: Inside): Promise<Attack> {
-  const { result } = await inside.attack("limits", ["output", String(flood.mebibytes)], { maxOutputBytes: flood.kept });
+  const { result } = await inside.run("limits", ["output", String(flood.mebibytes)], { maxOutputBytes: flood.kept });
   const { bytes, totalBytes } = result.stdout;
   const saw = `${Math.round(totalBytes / mib)} MiB written, ${Math.round(bytes.length / 1024)} KiB of them kept`;
-  return { id: "limits.output", outcome: bytes.length > 2 * flood.kept ? "got" : "held", saw };
+  const id = "limits.output";
+  if (bytes.length > 2 * flood.kept) return { id, outcome: "got", saw };
+  if (totalBytes >= flood.mebibytes * mib) return { id, outcome: "held", saw };
+  return { id, outcome: "untried", saw: `${saw}; ended: ${endOf(result)}` };
 }
 
 /** Work without an end, under a deadline; and how much of the processors it has, where that is capped. */
 async function processor(inside: Inside, capped: boolean): Promise<Attack> {
   const id = "limits.cpu";
-  const { reason } = (await inside.attack("limits", ["endless", "0"], { timeoutMs: 300 })).result;
+  const { reason } = (await inside.run("limits", ["endless", "0"], { timeoutMs: 300 })).result;
   const deadline = `an endless loop with a deadline of 300 ms: ${reason}`;
   if (reason !== "timeout") return { id, outcome: "got", saw: deadline };
   if (!capped) return { id, outcome: "held", saw: `${deadline}; there is no cap on its share to ask for` };
-  const { attacks } = await inside.attack("limits", ["cpu", String(attempts.cpu)]);
-  const told = attacks.find((attack) => attack.id === id);
-  if (!told || told.outcome === "untried")
-    return { id, outcome: "held", saw: `${deadline}; its share was not measured` };
+  const { said, result } = await inside.run("limits", ["cpu", String(attempts.cpu)]);
+  const told = said.attacks.find((attack) => attack.id === id);
+  if (!told || told.outcome === "untried") {
+    const why = told?.saw ?? endOf(result);
+    return { id, outcome: "untried", saw: `${deadline}; its share was not measured: ${why}` };
+  }
   return { ...told, saw: `${told.saw}, with a cap of ${caps.cpus}; ${deadline}` };
 }

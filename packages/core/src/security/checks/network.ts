@@ -51,7 +51,7 @@ export const networkCheck: Check = {
   },
   async run({ target, bait, create }) {
     const before = bait.connections;
-    const { attacks } = await target.attack("network", [], { env: bait.env() });
+    const attacks = await target.attack("network", Object.keys(this.probes), bait.env());
     const connections = bait.connections - before;
     const allowed = permitted(create.network);
     return attacks.map((attack): Attack => {
@@ -59,7 +59,7 @@ export const networkCheck: Check = {
       if (attack.id === "network.host" && connections > 0)
         return { ...attack, outcome: "got", saw: `${attack.saw}; ${connections} connections arrived here` };
       if (attack.outcome === "got" && allowed?.ids.includes(attack.id))
-        return { ...attack, outcome: "untried", saw: `${allowed.why} permits it: ${attack.saw}` };
+        return { ...attack, outcome: "permitted", saw: `${allowed.why} permits it: ${attack.saw}` };
       return attack;
     });
   },

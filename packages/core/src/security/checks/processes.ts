@@ -58,7 +58,7 @@ export const processesCheck: Check = {
   },
   async run({ target, bait, sibling }) {
     const env = { ...bait.env(), SANDKIT_SIBLING_MARK: sibling.mark };
-    const { attacks } = await target.attack("processes", [], { env });
+    const attacks = await target.attack("processes", Object.keys(this.probes), env);
     // What those that were to be killed say counts for more than what the attacker saw.
     return attacks.map((attack): Attack => {
       if (attack.id === "processes.host" && !bait.lives)

@@ -1,7 +1,9 @@
 """What all programs that attack a sandbox from inside share.
 
 Each attack prints one line: its id, a tab, `got` or `held` or `untried`, a tab, and what happened. `got` means that the
-attack had what it wanted. The other programs of this folder are joined to this one and run by `python3 -c`.
+attack had what it wanted. Before it, a line with `begun` names the one that follows; the last line has no id and is
+`done`: without it, something has ended the program. The other programs of this folder are joined to this one and run by
+`python3 -c`.
 """
 
 import os
@@ -9,6 +11,8 @@ import sys
 
 MARK = os.environ.get("SANDKIT_MARK", "")
 SIBLING_MARK = os.environ.get("SANDKIT_SIBLING_MARK", "")
+# Made before something ended this program.
+MADE = os.environ.get("SANDKIT_MADE", "").split()
 
 
 class Untried(Exception):
@@ -59,6 +63,9 @@ def attack(name):
 def run_attacks():
     """An `OSError` is a refusal; what else goes wrong leaves an attack untried."""
     for name, body in ATTACKS:
+        if name in MADE:
+            continue
+        say(name, "begun", "")
         try:
             got, saw = body()
         except Untried as why:
@@ -69,6 +76,7 @@ def run_attacks():
             say(name, "untried", f"the attack failed: {type(error).__name__}: {error}")
         else:
             say(name, "got" if got else "held", saw)
+    say("", "done", "")
 
 
 def read(path):

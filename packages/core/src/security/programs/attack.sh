@@ -195,3 +195,4 @@ limits() {
 name=$1
 shift
 "$name" "$@"
+say '' 'done' ''

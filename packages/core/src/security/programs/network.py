@@ -22,10 +22,17 @@ def connect(host, port):
 
 def ask(url):
     """By HTTP, as a program would: by what its environment says of proxies."""
+    import urllib.error
     import urllib.request
 
-    with urllib.request.urlopen(url, timeout=PATIENCE) as page:
-        return f"answered {page.status}"
+    try:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as page:
+            return f"answered {page.status}"
+    except urllib.error.HTTPError as answer:
+        # A proxy on the way says that it was the one who refused; anybody else was reached.
+        if answer.headers.get("Proxy-Status"):
+            raise OSError(0, f"refused by the proxy: {answer.code}") from answer
+        return f"answered {answer.code}"
 
 
 def gateway():
@@ -62,6 +69,7 @@ def outside():
     tries = Tries()
     for address, port in OUTSIDE:
         tries.attempt(f"{address}:{port}", lambda address=address, port=port: connect(address, port))
+    tries.attempt("http://1.1.1.1/", lambda: ask("http://1.1.1.1/"))
     return tries.outcome()
 
 
@@ -151,7 +159,7 @@ def abstract():
     if not hasattr(socket, "AF_UNIX"):
         return False, "there are no Unix sockets here"
     if not ABSTRACT:
-        raise Untried("this machine has no abstract sockets")
+        return False, "this machine has no abstract sockets"
     tries = Tries()
     # Programs disagree on whether the zeros after a name belong to it.
     for what, name in (("its name", "\0" + ABSTRACT), ("its name and zeros", ("\0" + ABSTRACT).ljust(108, "\0"))):

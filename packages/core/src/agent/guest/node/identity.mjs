@@ -1,4 +1,12 @@
-import { readFileSync, statSync } from "node:fs";
+import { chmodSync, readFileSync, statSync } from "node:fs";
+
+/** Root's own directories among these can be written to by everybody; those that are the user's stay so. */
+export function openToAll(paths) {
+  for (const path of paths) {
+    const { uid, mode } = statSync(path);
+    if (uid === 0 && (mode & 0o002) === 0) chmodSync(path, 0o1777);
+  }
+}
 
 /**
  * Becomes the user that programs run as. That also makes this process non-dumpable, so that none of them can read
