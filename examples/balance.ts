@@ -1,5 +1,4 @@
-import { attachSandbox, createSandbox } from "@sandkit/core";
-import { balance } from "@sandkit/core/balance";
+import { attachSandbox, balance, createSandbox } from "@sandkit/core";
 import { docker } from "@sandkit/provider-docker";
 import { wasm } from "@sandkit/provider-wasm";
 

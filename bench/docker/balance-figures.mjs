@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
-import { createSandbox } from "@sandkit/core";
-import { balance } from "@sandkit/core/balance";
+import { balance, createSandbox } from "@sandkit/core";
 import { docker } from "@sandkit/provider-docker";
 import { median } from "../statistics.mjs";
 import { timed } from "../timed.mjs";

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { describeIssues, english } from "./issues.js";
 import { SandboxError } from "./errors.js";
+import { describeIssues, english } from "./issues.js";
 import { lazily } from "./lazily.js";
 import type { KernelLanguage, PtySize } from "./provider.js";
 
@@ -210,9 +210,7 @@ const createOptions = lazily(() => {
         pids: z.optional(count),
       }),
     ),
-    network: z.optional(
-      z.union([z.enum(["none", "full", "packages"]), z.strictObject({ allow: z.array(named) })]),
-    ),
+    network: z.optional(z.union([z.enum(["none", "full", "packages"]), z.strictObject({ allow: z.array(named) })])),
     lifetime: z.optional(
       z.strictObject({
         ttlMs: z.optional(milliseconds),
@@ -298,9 +296,7 @@ const schemas = {
       limit: z.optional(count),
     });
   }),
-  watch: lazily(() =>
-    z.strictObject({ recursive: z.optional(z.boolean()), signal: z.optional(parts().signal) }),
-  ),
+  watch: lazily(() => z.strictObject({ recursive: z.optional(z.boolean()), signal: z.optional(parts().signal) })),
   remove: lazily(() => z.strictObject({ recursive: z.optional(z.boolean()) })),
 };
 

@@ -1,6 +1,7 @@
 /** The parts of zod's smaller half that schemas of providers are made of. Core has them built in: they load once. */
 
-export type { input, output } from "zod/mini";
+import type * as mini from "zod/mini";
+
 export {
   array,
   boolean,
@@ -28,3 +29,8 @@ export {
   union,
   url,
 } from "zod/mini";
+
+/** What a schema takes. */
+export type input<Schema extends mini.ZodMiniType> = mini.input<Schema>;
+/** What it makes of that. */
+export type output<Schema extends mini.ZodMiniType> = mini.output<Schema>;

@@ -1,7 +1,6 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { type Provider, SandboxError } from "@sandkit/core";
-import { balance } from "@sandkit/core/balance";
+import { balance, type Provider, SandboxError } from "@sandkit/core";
 import type { z } from "zod";
 import { balanceSchema } from "./balance-config.js";
 import type { Config } from "./config.js";

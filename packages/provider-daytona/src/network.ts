@@ -1,4 +1,4 @@
-import { egressEntries, type Reach } from "@sandkit/core/plan";
+import { egressEntries, type Reach } from "@sandkit/core";
 import { providerName } from "./errors.js";
 
 /** What Daytona is told of what leads out of a sandbox. */

@@ -1,4 +1,4 @@
-import { z } from "@sandkit/core/plan";
+import { z } from "@sandkit/core";
 
 /** Options of the provider itself, for config files and programs alike. Made when it is first used. */
 export const optionsSchema = z.lazy(() => {
@@ -28,9 +28,7 @@ export const optionsSchema = z.lazy(() => {
         ),
       ),
       packageHosts: z.optional(
-        z
-          .array(name)
-          .check(z.describe("Hosts of the indexes that packages come from; default those of PyPI and npm")),
+        z.array(name).check(z.describe("Hosts of the indexes that packages come from; default those of PyPI and npm")),
       ),
     })
     .check(z.describe("Sandboxes at Daytona, hosted or self-hosted"));

@@ -1,5 +1,4 @@
-import { type CreateOptions } from "@sandkit/core";
-import { type MachinePlan, planMachine } from "@sandkit/core/plan";
+import { type CreateOptions, type MachinePlan, planMachine } from "@sandkit/core";
 import { providerName } from "./errors.js";
 import { type Egress, egressOf } from "./network.js";
 import { type DaytonaNative, type DaytonaOptions, nativeSchema } from "./options.js";

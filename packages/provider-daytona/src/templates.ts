@@ -1,5 +1,4 @@
-import { type CreateOptions } from "@sandkit/core";
-import { type ChosenTemplate, chooseTemplate } from "@sandkit/core/plan";
+import { type ChosenTemplate, type CreateOptions, chooseTemplate } from "@sandkit/core";
 import { providerName, refusal } from "./errors.js";
 
 /** What a sandbox starts from. */

@@ -1,5 +1,4 @@
-import { type EgressPolicy, type NetworkPolicy, type SandboxInfo } from "@sandkit/core";
-import { AllowList, egressPolicyOf } from "@sandkit/core/plan";
+import { AllowList, type EgressPolicy, egressPolicyOf, type NetworkPolicy, type SandboxInfo } from "@sandkit/core";
 import { refusal } from "./errors.js";
 
 /** Where in a box the agent listens for what is to go out. */

@@ -1,4 +1,4 @@
-import { type ListOptions, type SandboxInfo } from "@sandkit/core";
+import type { ListOptions, SandboxInfo } from "@sandkit/core";
 import { ownerLabel } from "@sandkit/core/kit";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, providerName } from "./errors.js";

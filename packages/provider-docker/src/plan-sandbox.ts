@@ -1,6 +1,11 @@
-import { randomInt } from "node:crypto";
-import { type CreateOptions, type EgressPolicy } from "@sandkit/core";
-import { type AskedPackages, packageLanguageOf, parseOptions, parsePackages } from "@sandkit/core/plan";
+import {
+  type AskedPackages,
+  type CreateOptions,
+  type EgressPolicy,
+  packageLanguageOf,
+  parseOptions,
+  parsePackages,
+} from "@sandkit/core";
 import type { MountSettings } from "dockerode";
 import { egressOf } from "./egress.js";
 import { providerName, refusal } from "./errors.js";
@@ -102,6 +107,8 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
 
 /** A number for the user of one sandbox. */
 export function anyUser(): string {
+  // Here, because the import of this package would wait for it.
+  const { randomInt } = process.getBuiltinModule("node:crypto");
   const id = randomInt(users.first, users.end);
   return `${id}:${id}`;
 }

@@ -1,4 +1,4 @@
-import { type CreateOptions } from "@sandkit/core";
+import type { CreateOptions } from "@sandkit/core";
 import { keepAlive } from "@sandkit/core/kit";
 import { withoutInterpreter } from "./agent-program.js";
 import type { CompiledAgents } from "./compiled-agents.js";

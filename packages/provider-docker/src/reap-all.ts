@@ -1,4 +1,4 @@
-import { type ReapOptions, type SandboxRef } from "@sandkit/core";
+import type { ReapOptions, SandboxRef } from "@sandkit/core";
 import { Sweep } from "@sandkit/core/kit";
 import type { EngineClient } from "./engine/client.js";
 import { providerName } from "./errors.js";

@@ -1,5 +1,12 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type AttachOptions, type CreateOptions, type ListOptions, type ProviderSession, type SandboxInfo, type SandboxRef } from "@sandkit/core";
+import type {
+  AttachOptions,
+  CreateOptions,
+  ListOptions,
+  ProviderSession,
+  SandboxInfo,
+  SandboxRef,
+} from "@sandkit/core";
 import { fingerprintOf, ownerLabel, SessionRegistry, Slots } from "@sandkit/core/kit";
 import { firstCommand } from "./agent-program.js";
 import { dockerCapabilities } from "./capabilities.js";

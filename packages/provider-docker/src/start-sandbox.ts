@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import { type Capabilities, type ProviderSession } from "@sandkit/core";
+import type { Capabilities, ProviderSession } from "@sandkit/core";
 import { proxyPreload } from "@sandkit/core/kit";
 import { bridgeStreams } from "./agent-program.js";
 import { unpackPlanOf } from "./archive-plan.js";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
-import { type ProviderSession, type SnapshotInfo } from "@sandkit/core";
+import type { ProviderSession, SnapshotInfo } from "@sandkit/core";
 import { ownerLabel } from "@sandkit/core/kit";
 import type { ContainerInspectInfo } from "dockerode";
 import { createTarPacker } from "modern-tar";

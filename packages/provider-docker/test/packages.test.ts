@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { type CreateOptions, createSandbox, type SandboxError } from "@sandkit/core";
-import { balance } from "@sandkit/core/balance";
+import { balance, type CreateOptions, createSandbox, type SandboxError } from "@sandkit/core";
 import { Sweep } from "@sandkit/core/kit";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { EngineConnector } from "../src/engine/connector.js";

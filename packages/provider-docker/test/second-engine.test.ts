@@ -1,6 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { attachSandbox, createSandbox, type Sandbox } from "@sandkit/core";
-import { type BackendHealth, balance } from "@sandkit/core/balance";
+import { attachSandbox, type BackendHealth, balance, createSandbox, type Sandbox } from "@sandkit/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { docker } from "../src/index.js";
 import { engineIsThere, testImages } from "./engine.js";

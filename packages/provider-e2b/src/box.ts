@@ -1,5 +1,13 @@
-import { type Capabilities, type PortInfo, type ProviderSession, type SandboxRef, type SnapshotInfo } from "@sandkit/core";
-import { type BoxFacts, type BoxInfo, type BulkFiles, openPort, type RemoteBox, recordOfCopy, type Terminal } from "@sandkit/core/kit";
+import type { Capabilities, PortInfo, ProviderSession, SandboxRef, SnapshotInfo } from "@sandkit/core";
+import {
+  type BoxFacts,
+  type BoxInfo,
+  type BulkFiles,
+  openPort,
+  type RemoteBox,
+  recordOfCopy,
+  type Terminal,
+} from "@sandkit/core/kit";
 import type { Sandbox } from "e2b";
 import { whyUnreachable } from "./believe.js";
 import { bulkFiles } from "./bulk-files.js";

@@ -1,5 +1,5 @@
 import { SandboxError } from "@sandkit/core";
-import { type BulkFiles } from "@sandkit/core/kit";
+import type { BulkFiles } from "@sandkit/core/kit";
 import type { Sandbox } from "e2b";
 import { believe } from "./believe.js";
 import type { E2BClient } from "./client.js";

@@ -1,4 +1,4 @@
-import { type SandboxError } from "@sandkit/core";
+import type { SandboxError } from "@sandkit/core";
 import { tryAgain } from "@sandkit/core/kit";
 import { type CallContext, e2bError, isPassing, isRefusal } from "./errors.js";
 

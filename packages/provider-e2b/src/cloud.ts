@@ -1,5 +1,12 @@
 import { type Capabilities, type CreateOptions, SandboxError } from "@sandkit/core";
-import { type BoxFacts, type Cloud, defaultLeaseMs, labelValues, type MachineOrder, nameValues } from "@sandkit/core/kit";
+import {
+  type BoxFacts,
+  type Cloud,
+  defaultLeaseMs,
+  labelValues,
+  type MachineOrder,
+  nameValues,
+} from "@sandkit/core/kit";
 import { E2BBox } from "./box.js";
 import { e2bCapabilities } from "./capabilities.js";
 import type { E2BClient } from "./client.js";

@@ -1,4 +1,4 @@
-import { egressEntries, type Reach } from "@sandkit/core/plan";
+import { egressEntries, type Reach } from "@sandkit/core";
 import type { SandboxNetworkOpts, SandboxNetworkUpdate } from "e2b";
 import { providerName } from "./errors.js";
 

@@ -1,4 +1,4 @@
-import { z } from "@sandkit/core/plan";
+import { z } from "@sandkit/core";
 
 /** Options of the provider itself, for config files and programs alike. Made when it is first used. */
 export const optionsSchema = z.lazy(() => {
@@ -36,14 +36,10 @@ export const optionsSchema = z.lazy(() => {
           ),
       ),
       publicPorts: z.optional(
-        z
-          .boolean()
-          .check(z.describe("Ports answer anybody who knows their address, without a token; default false")),
+        z.boolean().check(z.describe("Ports answer anybody who knows their address, without a token; default false")),
       ),
       packageHosts: z.optional(
-        z
-          .array(name)
-          .check(z.describe("Hosts of the indexes that packages come from; default those of PyPI and npm")),
+        z.array(name).check(z.describe("Hosts of the indexes that packages come from; default those of PyPI and npm")),
       ),
     })
     .check(z.describe("Micro machines at E2B"));

@@ -1,5 +1,4 @@
-import { type CreateOptions } from "@sandkit/core";
-import { type MachinePlan, planMachine } from "@sandkit/core/plan";
+import { type CreateOptions, type MachinePlan, planMachine } from "@sandkit/core";
 import { providerName, refusal } from "./errors.js";
 import { type Egress, egressOf } from "./network.js";
 import { type E2BNative, type E2BOptions, nativeSchema } from "./options.js";

@@ -1,5 +1,5 @@
 import { readdir, readFile, stat } from "node:fs/promises";
-import { type ReapOptions, type SandboxRef } from "@sandkit/core";
+import type { ReapOptions, SandboxRef } from "@sandkit/core";
 import { ownerState, Sweep } from "@sandkit/core/kit";
 import { hasErrno, onPath, providerName } from "./errors.js";
 import { Folder, sandboxesFolder } from "./folder.js";

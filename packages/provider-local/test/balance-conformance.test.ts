@@ -1,4 +1,4 @@
-import { balance } from "@sandkit/core/balance";
+import { balance } from "@sandkit/core";
 import { testProvider } from "@sandkit/core/conformance";
 import { local } from "../src/index.js";
 

@@ -2,8 +2,15 @@ import { once } from "node:events";
 import { access, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { attachSandbox, type CreateOptions, createSandbox, type Provider, type Sandbox } from "@sandkit/core";
-import { type BackendHealth, balance } from "@sandkit/core/balance";
+import {
+  attachSandbox,
+  type BackendHealth,
+  balance,
+  type CreateOptions,
+  createSandbox,
+  type Provider,
+  type Sandbox,
+} from "@sandkit/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { local } from "../src/index.js";
 

@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import type { ReadableStream as WebStream } from "node:stream/web";
-import { SandboxError } from "@sandkit/core";
-import { type AskedPackages } from "@sandkit/core/plan";
+import { type AskedPackages, SandboxError } from "@sandkit/core";
 import { createTarPacker, type TarHeader } from "modern-tar";
 import { type AddEntry, addTarFile } from "../add-tar-file.js";
 import type { EngineClient } from "../engine/client.js";

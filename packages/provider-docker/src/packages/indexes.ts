@@ -1,4 +1,4 @@
-import { publicIndexHosts } from "@sandkit/core/plan";
+import { publicIndexHosts } from "@sandkit/core";
 import type { DockerOptions } from "../options.js";
 
 /** Variables by which pip and npm are told where their indexes are. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Contact } from "@sandkit/core";
+import type { Contact } from "@sandkit/core";
 import { ownerLabel, packageError, shownAddress } from "@sandkit/core/kit";
 import { firstCommand } from "../agent-program.js";
 import { dockerCapabilities } from "../capabilities.js";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { AskedPackages } from "@sandkit/core/plan";
+import type { AskedPackages } from "@sandkit/core";
 import type { Indexes } from "./indexes.js";
 
 /** Changed when what is made of a set changes. */

@@ -1,4 +1,4 @@
-import type { AllowList } from "@sandkit/core/plan";
+import type { AllowList } from "@sandkit/core";
 import { type AddressScope, bare, entryFor, NetworkError, notListed, targetOf } from "@sandkit/core/network";
 import type { GuestRequest } from "./messages.js";
 

@@ -1,6 +1,6 @@
 import * as http from "node:http";
 import * as https from "node:https";
-import { AllowList } from "@sandkit/core/plan";
+import { AllowList } from "@sandkit/core";
 import { Slots } from "@sandkit/core/kit";
 import { guardedLookups, type Resolve } from "@sandkit/core/network";
 import { Exchange, type ExchangeContext, type ExchangeLimits, type ExchangeListener } from "./exchange.js";

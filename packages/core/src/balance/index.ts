@@ -1,2 +1,0 @@
-export { type BalancedNative, balance } from "./balance.js";
-export type { BackendHealth, BalanceOptions } from "./balance-options.js";
