@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { defineConfig, type Options } from "tsup";
+import { mergeChunks } from "../../merge-chunks.js";
 import { base } from "../../tsup.base.js";
 import { patchJustBash } from "./patch-just-bash.js";
 
@@ -28,7 +29,7 @@ const script = (name: string): Options => ({
 const commonKernel = `${dirname(createRequire(import.meta.url).resolve("@sandkit/core"))}/guest/javascript-kernel`;
 
 export default defineConfig([
-  { ...base, entry: ["src/index.ts"], clean: false },
+  { ...base, entry: ["src/index.ts"], clean: false, onSuccess: () => mergeChunks("dist", "index") },
   {
     ...alone,
     entry: {
