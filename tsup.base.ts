@@ -7,20 +7,26 @@ import type { Options } from "tsup";
 const withTypes = process.env.SANDKIT_BUILD !== "js";
 
 /** What every package builds with: ESM for Node 20, types bundled. */
-export const base: Options = {
+export const base = {
   format: "esm",
   target: "node20",
   clean: withTypes,
   // Whether the types are right is for `npm run typecheck`: here that takes as long again. tsup sets `baseUrl`, which
   // TypeScript 6 deprecates.
   dts: withTypes && { compilerOptions: { ignoreDeprecations: "6.0", noCheck: true } },
+} satisfies Options;
+
+/**
+ * A provider in two whole files, the second of which is loaded at its first use. What both need is small: to load one
+ * file more would take longer than to have it twice.
+ */
+export const inTwoFiles: Options = {
+  ...base,
+  entry: ["src/index.ts", "src/work.ts"],
+  dts: base.dts && { ...base.dts, entry: "src/index.ts" },
+  splitting: false,
+  external: ["./work.js"],
 };
-
-/** Zod's modules load all its languages, which takes longer than all else of an import: only what is used is built in. */
-export const withZod: Options = { noExternal: ["zod"] };
-
-/** To be done after a build {@link withZod}: its license goes where its code does. */
-export const copyZodLicense = () => copyLicenses("dist", ["zod"]);
 
 /** The licenses of packages that are built in, beside what has them. */
 export async function copyLicenses(folder: string, names: readonly string[]): Promise<void> {

@@ -1,4 +1,5 @@
-import { createSandbox, ownerLabel } from "@sandkit/core";
+import { createSandbox } from "@sandkit/core";
+import { ownerLabel } from "@sandkit/core/kit";
 import { docker } from "@sandkit/provider-docker";
 import { median, quantile } from "../statistics.mjs";
 import { timed } from "../timed.mjs";

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { docker, optionsSchema } from "@sandkit/provider-docker";
 import { expect, it } from "vitest";
+import * as z from "zod";
 
 const folder = fileURLToPath(new URL("..", import.meta.url));
 const page = readFileSync(`${folder}../docs/providers/docker.md`, "utf8");
@@ -15,8 +16,10 @@ const image = process.env.SANDKIT_TEST_IMAGE_PYTHON ?? "sandkit/python:test";
 
 it("lists every option, in the words of the schema", () => {
   const rows = page.split("\n").map((line) => line.replace(/ +/g, " "));
-  for (const [name, schema] of Object.entries(optionsSchema.shape)) {
-    expect(rows).toContain(`| \`${name}\` | ${schema.meta()?.description} |`);
+  const { properties = {} } = z.toJSONSchema(optionsSchema, { io: "input", unrepresentable: "any" });
+  expect(Object.keys(properties)).toContain("host");
+  for (const [name, schema] of Object.entries(properties)) {
+    expect(rows).toContain(`| \`${name}\` | ${typeof schema === "object" && schema.description} |`);
   }
 });
 

@@ -1,14 +1,11 @@
 import { cp } from "node:fs/promises";
 import { defineConfig } from "tsup";
-import { base, copyZodLicense, withZod } from "../../tsup.base.js";
+import { inTwoFiles } from "../../tsup.base.js";
 
 export default defineConfig({
-  ...base,
-  ...withZod,
-  entry: ["src/index.ts"],
+  ...inTwoFiles,
   // Found beside the built module, as they are beside the source: what runs in boxes.
   onSuccess: async () => {
-    await copyZodLicense();
     await cp("src/guest", "dist/guest", { recursive: true });
     await cp("src/packages/guest", "dist/guest", { recursive: true });
   },

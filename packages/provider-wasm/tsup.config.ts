@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { defineConfig, type Options } from "tsup";
-import { base, copyZodLicense, withZod } from "../../tsup.base.js";
+import { mergeChunks } from "../../merge-chunks.js";
+import { base } from "../../tsup.base.js";
 import { patchJustBash } from "./patch-just-bash.js";
 
 /** Entries that the provider starts by path. Bundled whole: a child may read no other file than these. */
@@ -28,7 +29,7 @@ const script = (name: string): Options => ({
 const commonKernel = `${dirname(createRequire(import.meta.url).resolve("@sandkit/core"))}/guest/javascript-kernel`;
 
 export default defineConfig([
-  { ...base, ...withZod, entry: ["src/index.ts"], clean: false, onSuccess: copyZodLicense },
+  { ...base, entry: ["src/index.ts"], clean: false, onSuccess: () => mergeChunks("dist", "index") },
   {
     ...alone,
     entry: {

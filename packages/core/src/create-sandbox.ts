@@ -1,13 +1,17 @@
 import { requireFeature } from "./capabilities.js";
 import { unlessAborted } from "./deadline.js";
 import { SandboxError } from "./errors.js";
-import { type CreateOptions, checkOptions } from "./options.js";
+import type { CreateOptions } from "./options.js";
 import type { AttachOptions, Provider, ProviderSession, SandboxRef } from "./provider.js";
 import { requireWhatIsAsked } from "./require-options.js";
 import { requireProvider } from "./require-provider.js";
-import { Sandbox } from "./sandbox.js";
+import type { Sandbox } from "./sandbox.js";
 
 const defaultCreateTimeoutMs = 5 * 60_000;
+
+/** Loaded for the first sandbox: it takes longer than all else of an import of this package. */
+const loadSandbox = () => import("./sandbox.js");
+const loadOptions = () => import("./options.js");
 
 /**
  * Makes a sandbox, or with `name` gets the living one of that name.
@@ -20,6 +24,7 @@ export async function createSandbox<Native = unknown>(
   options: CreateOptions<Native> = {},
 ): Promise<Sandbox> {
   requireProvider(provider, "the first argument of createSandbox()");
+  const [{ checkOptions }, { Sandbox }] = await Promise.all([loadOptions(), loadSandbox()]);
   checkOptions("create", options);
   requireWhatIsAsked(provider, options);
   provider.validate(options);
@@ -49,13 +54,13 @@ export async function attachSandbox(
   ref: SandboxRef,
   options: AttachSandboxOptions = {},
 ): Promise<Sandbox> {
-  requireProvider(provider, "the first argument of attachSandbox()");
   const where = { provider: provider.name, sandboxId: ref.id, operation: "attach" };
   if (ref.provider !== provider.name) {
     const message = `sandbox ${ref.id} belongs to provider "${ref.provider}", not "${provider.name}": pass that provider`;
     throw new SandboxError("INVALID", message, where);
   }
   requireFeature(provider, "attach", "attachSandbox");
+  const { Sandbox } = await loadSandbox();
   options.signal?.throwIfAborted();
   const session = await unlessAborted(provider.attach(ref, { signal: options.signal }), options.signal);
   if (session) return new Sandbox(session, options.approve);

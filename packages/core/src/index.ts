@@ -1,21 +1,10 @@
+/**
+ * What programs use, and what a provider is defined by and plans with before it asks anybody. What its sandboxes are
+ * made of is in `@sandkit/core/kit`.
+ */
+
 export { agentFeatures } from "./agent/agent-features.js";
-export {
-  type AgentSession,
-  type AgentSessionOptions,
-  agentSession,
-  type ServedNetwork,
-} from "./agent/agent-session.js";
-export type { Channel } from "./agent/channel.js";
-export { type ErrnoContext, fromErrno } from "./agent/errno.js";
-export {
-  type AgentRuntime,
-  type AttachedAgent,
-  agentCommand,
-  attachedAgent,
-  bridgeCommand,
-  proxyPreload,
-} from "./agent/guest-source.js";
-export { streamChannel } from "./agent/stream-channel.js";
+export { atFirstUse, type FirstUse } from "./at-first-use.js";
 export { type BalancedNative, balance } from "./balance/balance.js";
 export type { BackendHealth, BalanceOptions } from "./balance/balance-options.js";
 export {
@@ -65,8 +54,6 @@ export type {
 export type { GitCommit, GitSignature } from "./git/log.js";
 export type { GitPushedRef } from "./git/push-report.js";
 export type { GitChange, GitFileStatus, GitStatus } from "./git/status.js";
-export { keepAlive } from "./keep-alive.js";
-export { loadJavaScript, loadTypeScript, type PrepareCell } from "./kernel/javascript-source.js";
 export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
 export { AllowList } from "./network/allow-list.js";
 export type { Contact } from "./network/contact.js";
@@ -86,10 +73,6 @@ export type {
   RunOptions,
   SpawnProcessOptions,
 } from "./options.js";
-export { ownerLabel, ownerState } from "./owner.js";
-export { explainNpm } from "./packages/explain-npm.js";
-export { explainPip } from "./packages/explain-pip.js";
-export { type PackageFailure, type PackageVerdict, packageError, shownAddress } from "./packages/package-failure.js";
 export {
   type AskedPackages,
   type PackageLanguage,
@@ -97,44 +80,14 @@ export {
   parsePackages,
   pythonEntries,
 } from "./packages/parse-packages.js";
-export { readInstaller } from "./packages/read-installer.js";
 export { parseOptions } from "./parse-options.js";
-export { PlainBox, type PlainBoxOptions } from "./plain/plain-box.js";
-export type { OutputSink, PlainEnding, PlainExec, PlainPlace, PlainStart } from "./plain/plain-place.js";
-export { ProgramMarks } from "./plain/program-marks.js";
-export { Pool, type PoolOptions } from "./pool.js";
 export type { Process, ProcessInfo } from "./process.js";
 export type * from "./provider.js";
 export { type ChosenTemplate, chooseTemplate, type TemplateTable } from "./remote/choose-template.js";
-export type { BoxFacts, Cloud, CloudPlan, Fleet, MachineOrder } from "./remote/cloud.js";
-export { CloudSandboxes } from "./remote/cloud-sandboxes.js";
 export { type EgressEntry, egressEntries } from "./remote/egress-entries.js";
-export { type InstallOptions, installPackages } from "./remote/install-packages.js";
-export { defaultLeaseMs, Lease, type LeaseOptions } from "./remote/lease.js";
-export type { BoxInfo, Machine, MachineState } from "./remote/machine.js";
 export type { Reach } from "./remote/network-plan.js";
-export type { RemoteSessionOptions } from "./remote/open-agent.js";
-export { type AskedPort, openPort } from "./remote/open-port.js";
-export { type PausedBox, PausedSession } from "./remote/paused-session.js";
 export { type MachinePlan, type PlanWords, planMachine } from "./remote/plan-machine.js";
-export {
-  creationValues,
-  decodeRecord,
-  encodeRecord,
-  labelValues,
-  nameValues,
-  optionsDigest,
-  type RecordValues,
-  recordOfCopy,
-  type SandboxRecord,
-} from "./remote/record.js";
-export type { BulkFiles, RemoteBox } from "./remote/remote-box.js";
-export { type RemoteSession, remoteSession } from "./remote/remote-session.js";
-export type { Terminal, TerminalConnection } from "./remote/terminal.js";
-export { type TryAgainOptions, tryAgain, wait, waitBefore } from "./remote/try-again.js";
-export { undone } from "./remote/undo.js";
 export { exitStatus } from "./result.js";
 export type { Command, Sandbox } from "./sandbox.js";
-export { fingerprintOf, type SessionFactory, SessionRegistry } from "./session-registry.js";
-export { Slots } from "./slots.js";
-export { Sweep } from "./sweep.js";
+export { type ProviderWork, workingLater } from "./working-later.js";
+export * as z from "./zod.js";

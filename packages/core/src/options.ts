@@ -1,5 +1,6 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { SandboxError } from "./errors.js";
+import { describeIssues, english } from "./issues.js";
 import { lazily } from "./lazily.js";
 import type { KernelLanguage, PtySize } from "./provider.js";
 
@@ -154,11 +155,14 @@ const kernelLanguages = ["python", "javascript", "typescript", "bash"] as const 
 
 /** Parts of schemas that more than one of them has. */
 export const parts = lazily(() => {
-  const noNul = z.string().refine((text) => !text.includes("\0"), "must not contain NUL");
-  const path = noNul.min(1, "must not be empty");
-  const milliseconds = z.number().positive().max(2_147_483_647);
-  const bytes = z.number().int().nonnegative();
-  const envName = noNul.min(1).refine((name) => !name.includes("="), 'must not contain "="');
+  const noNul = z.string().check(z.refine((text) => !text.includes("\0"), "must not contain NUL"));
+  const path = noNul.check(z.minLength(1, "must not be empty"));
+  const milliseconds = z.number().check(z.positive(), z.lte(2_147_483_647));
+  const bytes = z.int().check(z.nonnegative());
+  const envName = noNul.check(
+    z.minLength(1),
+    z.refine((name) => !name.includes("="), 'must not contain "="'),
+  );
   const callback = z.custom<(...args: never) => unknown>((value) => typeof value === "function", "must be a function");
   const signal = z.instanceof(AbortSignal, { error: "must be an AbortSignal" });
   const data = z.union([z.string(), z.instanceof(Uint8Array), z.instanceof(ReadableStream)], {
@@ -177,134 +181,128 @@ export const parts = lazily(() => {
     data,
     /** Of {@link RunOptions}. */
     run: {
-      timeoutMs: milliseconds.optional(),
-      signal: signal.optional(),
-      maxOutputBytes: bytes.optional(),
-      onOutput: callback.optional(),
+      timeoutMs: z.optional(milliseconds),
+      signal: z.optional(signal),
+      maxOutputBytes: z.optional(bytes),
+      onOutput: z.optional(callback),
     },
   };
 });
 
 const createOptions = lazily(() => {
   const { callback, data, env, milliseconds, path, signal } = parts();
+  const named = z.string().check(z.minLength(1));
+  const count = z.int().check(z.positive());
   return z.strictObject({
-    name: z
-      .string()
-      .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, "must be 1 to 128 of A-Z a-z 0-9 _ . -")
-      .optional(),
-    template: z.string().min(1).optional(),
-    image: z.string().min(1).optional(),
-    workdir: path.startsWith("/", "must be absolute").optional(),
-    env: env.optional(),
-    labels: z.record(z.string().min(1), z.string()).optional(),
-    resources: z
-      .strictObject({
-        cpus: z.number().positive().optional(),
-        memoryMiB: z.int().positive().optional(),
-        diskMiB: z.int().positive().optional(),
-        pids: z.int().positive().optional(),
-      })
-      .optional(),
-    network: z
-      .union([z.enum(["none", "full", "packages"]), z.strictObject({ allow: z.array(z.string().min(1)) })], {
+    name: z.optional(
+      z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, "must be 1 to 128 of A-Z a-z 0-9 _ . -")),
+    ),
+    template: z.optional(named),
+    image: z.optional(named),
+    workdir: z.optional(path.check(z.startsWith("/", "must be absolute"))),
+    env: z.optional(env),
+    labels: z.optional(z.record(named, z.string())),
+    resources: z.optional(
+      z.strictObject({
+        cpus: z.optional(z.number().check(z.positive())),
+        memoryMiB: z.optional(count),
+        diskMiB: z.optional(count),
+        pids: z.optional(count),
+      }),
+    ),
+    network: z.optional(
+      z.union([z.enum(["none", "full", "packages"]), z.strictObject({ allow: z.array(named) })], {
         error: 'must be "none", "packages", "full" or { allow: ["example.com"] }',
-      })
-      .optional(),
-    lifetime: z
-      .strictObject({
-        ttlMs: milliseconds.optional(),
-        idleMs: milliseconds.optional(),
-        detached: z.boolean().optional(),
-      })
-      .optional(),
-    ports: z.array(z.int().min(1).max(65535)).optional(),
-    files: z.record(path, data).optional(),
-    packages: z.array(z.string().min(1)).optional(),
-    snapshot: z.string().min(1).optional(),
-    approve: callback.optional(),
-    createTimeoutMs: milliseconds.optional(),
-    onProgress: callback.optional(),
-    signal: signal.optional(),
-    native: z.unknown().optional(),
+      }),
+    ),
+    lifetime: z.optional(
+      z.strictObject({
+        ttlMs: z.optional(milliseconds),
+        idleMs: z.optional(milliseconds),
+        detached: z.optional(z.boolean()),
+      }),
+    ),
+    ports: z.optional(z.array(z.int().check(z.gte(1), z.lte(65535)))),
+    files: z.optional(z.record(path, data)),
+    packages: z.optional(z.array(named)),
+    snapshot: z.optional(named),
+    approve: z.optional(callback),
+    createTimeoutMs: z.optional(milliseconds),
+    onProgress: z.optional(callback),
+    signal: z.optional(signal),
+    native: z.optional(z.unknown()),
   });
 });
+
+const grace = () => z.number().check(z.nonnegative(), z.lte(60_000));
 
 const execOptions = lazily(() => {
   const { data, env, path, run } = parts();
   return z.strictObject({
     ...run,
-    cwd: path.optional(),
-    env: env.optional(),
-    stdin: data.optional(),
-    killGraceMs: z.number().nonnegative().max(60_000).optional(),
-    onLimit: z.enum(["truncate", "kill"]).optional(),
-    mergeStderr: z.boolean().optional(),
-    user: z.string().min(1).optional(),
+    cwd: z.optional(path),
+    env: z.optional(env),
+    stdin: z.optional(data),
+    killGraceMs: z.optional(grace()),
+    onLimit: z.optional(z.enum(["truncate", "kill"])),
+    mergeStderr: z.optional(z.boolean()),
+    user: z.optional(z.string().check(z.minLength(1))),
   });
 });
 
-const cellOptions = lazily(() =>
-  z.strictObject({ ...parts().run, interruptGraceMs: z.number().nonnegative().max(60_000).optional() }),
-);
+const cellOptions = lazily(() => z.strictObject({ ...parts().run, interruptGraceMs: z.optional(grace()) }));
 
 const range = lazily(() => {
   const { bytes, signal } = parts();
-  return { offset: bytes.optional(), length: bytes.optional(), signal: signal.optional() };
+  return { offset: z.optional(bytes), length: z.optional(bytes), signal: z.optional(signal) };
 });
 
 const schemas = {
   extend: () => parts().milliseconds,
   create: createOptions,
   exec: execOptions,
-  spawn: lazily(() =>
-    execOptions().extend({
-      pty: z.strictObject({ columns: z.int().min(1).max(1000), rows: z.int().min(1).max(1000) }).optional(),
-    }),
-  ),
+  spawn: lazily(() => {
+    const size = z.int().check(z.gte(1), z.lte(1000));
+    return z.extend(execOptions(), { pty: z.optional(z.strictObject({ columns: size, rows: size })) });
+  }),
   cell: cellOptions,
   runCode: lazily(() =>
-    cellOptions().extend({
-      language: z.enum(kernelLanguages).optional(),
-      kernel: z.string().min(1).optional(),
+    z.extend(cellOptions(), {
+      language: z.optional(z.enum(kernelLanguages)),
+      kernel: z.optional(z.string().check(z.minLength(1))),
     }),
   ),
   kernel: lazily(() =>
     z.strictObject({
-      language: z.enum(kernelLanguages).optional(),
-      id: z.string().min(1).max(128).optional(),
-      cwd: parts().path.optional(),
-      env: parts().env.optional(),
+      language: z.optional(z.enum(kernelLanguages)),
+      id: z.optional(z.string().check(z.minLength(1), z.maxLength(128))),
+      cwd: z.optional(parts().path),
+      env: z.optional(parts().env),
     }),
   ),
   data: () => parts().data,
-  read: lazily(() => z.strictObject({ ...range(), maxBytes: parts().bytes.optional() })),
+  read: lazily(() => z.strictObject({ ...range(), maxBytes: z.optional(parts().bytes) })),
   readStream: lazily(() => z.strictObject(range())),
   write: lazily(() =>
     z.strictObject({
-      mode: z.enum(["truncate", "append", "exclusive"]).optional(),
-      permissions: z.int().min(0).max(0o7777).optional(),
-      ifModifiedAt: z.date().optional(),
-      signal: parts().signal.optional(),
+      mode: z.optional(z.enum(["truncate", "append", "exclusive"])),
+      permissions: z.optional(z.int().check(z.gte(0), z.lte(0o7777))),
+      ifModifiedAt: z.optional(z.date()),
+      signal: z.optional(parts().signal),
     }),
   ),
-  stat: lazily(() => z.strictObject({ followSymlinks: z.boolean().optional() })),
-  list: lazily(() =>
-    z.strictObject({
-      recursive: z.boolean().optional(),
-      maxDepth: z.int().min(1).optional(),
-      limit: z.int().min(1).optional(),
-    }),
-  ),
-  watch: lazily(() => z.strictObject({ recursive: z.boolean().optional(), signal: parts().signal.optional() })),
-  remove: lazily(() => z.strictObject({ recursive: z.boolean().optional() })),
+  stat: lazily(() => z.strictObject({ followSymlinks: z.optional(z.boolean()) })),
+  list: lazily(() => {
+    const count = z.int().check(z.gte(1));
+    return z.strictObject({
+      recursive: z.optional(z.boolean()),
+      maxDepth: z.optional(count),
+      limit: z.optional(count),
+    });
+  }),
+  watch: lazily(() => z.strictObject({ recursive: z.optional(z.boolean()), signal: z.optional(parts().signal) })),
+  remove: lazily(() => z.strictObject({ recursive: z.optional(z.boolean()) })),
 };
-
-/** One sentence for every problem that zod found, each with the path of the value. */
-export function describeIssues(error: z.ZodError): string {
-  return error.issues
-    .map((issue) => (issue.path.length > 0 ? `${issue.path.join(".")}: ${issue.message}` : issue.message))
-    .join("; ");
-}
 
 /**
  * Checks options at the public border.
@@ -318,8 +316,8 @@ export function checkOptions(operation: keyof typeof schemas, options: unknown):
  * Checks options by a schema that is not of this file.
  * @throws SandboxError `INVALID`, naming each wrong or unknown option
  */
-export function checkWith(schema: z.ZodType, operation: string, options: unknown): void {
-  const result = schema.safeParse(options);
+export function checkWith(schema: z.core.$ZodType, operation: string, options: unknown): void {
+  const result = z.safeParse(schema, options, english);
   if (result.success) return;
   throw new SandboxError("INVALID", `${operation} options: ${describeIssues(result.error)}`, {
     operation,

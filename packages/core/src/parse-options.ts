@@ -1,6 +1,6 @@
-import type * as z from "zod";
+import * as z from "zod/mini";
 import { SandboxError } from "./errors.js";
-import { describeIssues } from "./options.js";
+import { describeIssues, english } from "./issues.js";
 
 /**
  * Takes options of a provider for what its schema says they are.
@@ -8,12 +8,12 @@ import { describeIssues } from "./options.js";
  * @throws SandboxError `INVALID`, naming each wrong or unknown option
  */
 export function parseOptions<Output>(
-  schema: z.ZodType<Output>,
+  schema: z.core.$ZodType<Output>,
   options: unknown,
   about: { readonly provider: string; readonly operation: string; readonly what: string },
 ): Output {
   const { provider, operation, what } = about;
-  const parsed = schema.safeParse(options);
+  const parsed = z.safeParse(schema, options, english);
   if (parsed.success) return parsed.data;
   throw new SandboxError("INVALID", `${what}: ${describeIssues(parsed.error)}`, { provider, operation });
 }

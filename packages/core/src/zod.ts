@@ -1,7 +1,36 @@
-/**
- * What schemas of provider options are made of: the zod that core has built in, so that a provider that loads core
- * loads it once.
- */
+/** The parts of zod's smaller half that schemas of providers are made of. Core has them built in: they load once. */
 
-export type { input, ZodType } from "zod";
-export { array, boolean, int, lazy, record, strictObject, string, url } from "zod";
+import type * as mini from "zod/mini";
+
+export {
+  array,
+  boolean,
+  custom,
+  describe,
+  discriminatedUnion,
+  enum,
+  gte,
+  int,
+  lazy,
+  literal,
+  lte,
+  maxLength,
+  minLength,
+  number,
+  object,
+  optional,
+  positive,
+  record,
+  refine,
+  regex,
+  strictObject,
+  string,
+  superRefine,
+  union,
+  url,
+} from "zod/mini";
+
+/** What a schema takes. */
+export type input<Schema extends mini.ZodMiniType> = mini.input<Schema>;
+/** What it makes of that. */
+export type output<Schema extends mini.ZodMiniType> = mini.output<Schema>;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { Pool, type PoolOptions } from "../src/index.js";
+import { Pool, type PoolOptions } from "../src/kit.js";
 
 const made: ChildProcess[] = [];
 const pools: Pool<string, ChildProcess>[] = [];

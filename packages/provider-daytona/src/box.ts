@@ -1,5 +1,5 @@
 import type { Daytona, Sandbox } from "@daytonaio/sdk";
-import { type BoxFacts, openPort, type RemoteBox } from "@sandkit/core";
+import { type BoxFacts, openPort, type RemoteBox } from "@sandkit/core/kit";
 import { bulkFiles } from "./bulk-files.js";
 import { patiently } from "./call.js";
 import { daytonaCapabilities } from "./capabilities.js";

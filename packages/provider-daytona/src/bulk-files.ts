@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { Sandbox } from "@daytonaio/sdk";
-import type { BulkFiles } from "@sandkit/core";
+import type { BulkFiles } from "@sandkit/core/kit";
 import { onDaytona } from "./call.js";
 import { type CallContext, daytonaError, refusal } from "./errors.js";
 

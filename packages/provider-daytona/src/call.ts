@@ -1,4 +1,5 @@
-import { tryAgain, unlessAborted } from "@sandkit/core";
+import { unlessAborted } from "@sandkit/core";
+import { tryAgain } from "@sandkit/core/kit";
 import { type CallContext, daytonaError, isPassing, retryAfterOf } from "./errors.js";
 
 /** Longest that one HTTP request of the SDK may wait for its answer. Its own default is a day. */

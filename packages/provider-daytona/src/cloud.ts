@@ -1,14 +1,6 @@
 import type { Daytona } from "@daytonaio/sdk";
-import {
-  type BoxFacts,
-  type Capabilities,
-  type Cloud,
-  type CreateOptions,
-  defaultLeaseMs,
-  type MachineOrder,
-  type RemoteBox,
-  SandboxError,
-} from "@sandkit/core";
+import { type Capabilities, type CreateOptions, SandboxError } from "@sandkit/core";
+import { type BoxFacts, type Cloud, defaultLeaseMs, type MachineOrder, type RemoteBox } from "@sandkit/core/kit";
 import { daytonaBox } from "./box.js";
 import { patiently } from "./call.js";
 import { daytonaCapabilities } from "./capabilities.js";

@@ -1,5 +1,5 @@
 import type { Daytona, Sandbox } from "@daytonaio/sdk";
-import { recordOfCopy, type SandboxRecord, undone } from "@sandkit/core";
+import { recordOfCopy, type SandboxRecord, undone } from "@sandkit/core/kit";
 import { onDaytona, patiently } from "./call.js";
 import { contextOf, findSandbox, reaches } from "./find.js";
 import { labelsOf } from "./labels.js";

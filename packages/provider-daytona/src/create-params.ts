@@ -1,4 +1,5 @@
-import type { CreateOptions, SandboxRecord } from "@sandkit/core";
+import type { CreateOptions } from "@sandkit/core";
+import type { SandboxRecord } from "@sandkit/core/kit";
 import type { Sdk } from "./client.js";
 import { labelsOf } from "./labels.js";
 import { minutesOf } from "./minutes.js";

@@ -1,4 +1,4 @@
-import { decodeRecord, encodeRecord, labelValues, type SandboxRecord } from "@sandkit/core";
+import { decodeRecord, encodeRecord, labelValues, type SandboxRecord } from "@sandkit/core/kit";
 
 const imageKey = "sandkit.image";
 

@@ -1,5 +1,5 @@
 import type { Sandbox } from "@daytonaio/sdk";
-import type { Machine, MachineState } from "@sandkit/core";
+import type { Machine, MachineState } from "@sandkit/core/kit";
 import { readLabels } from "./labels.js";
 import { isBroken, isComing, isEnded, isKept } from "./states.js";
 

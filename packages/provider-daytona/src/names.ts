@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { SandboxRecord } from "@sandkit/core";
+import type { SandboxRecord } from "@sandkit/core/kit";
 
 /**
  * What a name may be at Daytona, where it is there once in an organization: as it is for a sandbox that is shared, with

@@ -1,5 +1,6 @@
 import type { CreateSandboxFromImageParams, CreateSandboxFromSnapshotParams, Daytona, Sandbox } from "@daytonaio/sdk";
-import { SandboxError, undone, wait, waitBefore } from "@sandkit/core";
+import { SandboxError } from "@sandkit/core";
+import { undone, wait, waitBefore } from "@sandkit/core/kit";
 import { onDaytona } from "./call.js";
 import { isPassing, providerName, retryAfterOf, statusOf } from "./errors.js";
 import { findSandbox, reaches } from "./find.js";

@@ -1,33 +1,37 @@
-import * as z from "@sandkit/core/zod";
+import { z } from "@sandkit/core";
 
 /** Options of the provider itself, for config files and programs alike. Made when it is first used. */
 export const optionsSchema = z.lazy(() => {
-  const url = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
-  const name = z.string().min(1);
-  const lifeMs = z.int().min(60_000).max(2_147_483_647);
+  const address = z.url({ protocol: /^https?$/, error: "must be an http or https URL" });
+  const name = z.string().check(z.minLength(1));
+  const lifeMs = z.int().check(z.gte(60_000), z.lte(2_147_483_647));
   return z
     .strictObject({
-      apiKey: name.optional().meta({ description: "Key of the API; default: DAYTONA_API_KEY" }),
-      apiUrl: url.optional().meta({
-        description: "Where the API is; default: DAYTONA_API_URL, then https://app.daytona.io/api",
-      }),
-      target: name.optional().meta({ description: "Region of new sandboxes; default: DAYTONA_TARGET, then us" }),
-      snapshots: z
-        .record(name, name)
-        .optional()
-        .meta({ description: "Snapshot of a template, instead of the default: { data: 'our-data:3' }" }),
-      leaseMs: lifeMs.optional().meta({
-        description: "How long a sandbox outlives its last client, in ms, at least a minute; default 300000",
-      }),
-      pausedMs: lifeMs.optional().meta({
-        description: "How long a paused sandbox is kept where its lifetime does not say, in ms; default a week",
-      }),
-      packageHosts: z
-        .array(name)
-        .optional()
-        .meta({ description: "Hosts of the indexes that packages come from; default those of PyPI and npm" }),
+      apiKey: z.optional(name.check(z.describe("Key of the API; default: DAYTONA_API_KEY"))),
+      apiUrl: z.optional(
+        address.check(z.describe("Where the API is; default: DAYTONA_API_URL, then https://app.daytona.io/api")),
+      ),
+      target: z.optional(name.check(z.describe("Region of new sandboxes; default: DAYTONA_TARGET, then us"))),
+      snapshots: z.optional(
+        z
+          .record(name, name)
+          .check(z.describe("Snapshot of a template, instead of the default: { data: 'our-data:3' }")),
+      ),
+      leaseMs: z.optional(
+        lifeMs.check(
+          z.describe("How long a sandbox outlives its last client, in ms, at least a minute; default 300000"),
+        ),
+      ),
+      pausedMs: z.optional(
+        lifeMs.check(
+          z.describe("How long a paused sandbox is kept where its lifetime does not say, in ms; default a week"),
+        ),
+      ),
+      packageHosts: z.optional(
+        z.array(name).check(z.describe("Hosts of the indexes that packages come from; default those of PyPI and npm")),
+      ),
     })
-    .meta({ description: "Sandboxes at Daytona, hosted or self-hosted" });
+    .check(z.describe("Sandboxes at Daytona, hosted or self-hosted"));
 });
 
 /** Defaults for the sandboxes of a provider. */
@@ -35,12 +39,13 @@ export type DaytonaOptions = z.input<typeof optionsSchema>;
 
 /** What `native` of a create may say. */
 export const nativeSchema = z.lazy(() => {
-  const name = z.string().min(1);
+  const name = z.string().check(z.minLength(1));
+  const volume = z.strictObject({ volumeId: name, mountPath: name, subpath: z.optional(name) });
   return z.strictObject({
-    user: name.optional(),
-    public: z.boolean().optional(),
-    volumes: z.array(z.strictObject({ volumeId: name, mountPath: name, subpath: name.optional() })).optional(),
-    secrets: z.record(name, name).optional(),
+    user: z.optional(name),
+    public: z.optional(z.boolean()),
+    volumes: z.optional(z.array(volume)),
+    secrets: z.optional(z.record(name, name)),
   });
 });
 

@@ -1,5 +1,6 @@
 import type { PtyHandle } from "@daytonaio/sdk";
-import { SandboxError, type TerminalConnection } from "@sandkit/core";
+import { SandboxError } from "@sandkit/core";
+import type { TerminalConnection } from "@sandkit/core/kit";
 import { type CallContext, daytonaError, providerName } from "./errors.js";
 import { type PtySocket, ptySocket } from "./pty-socket.js";
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "@daytonaio/sdk";
-import { SandboxError, waitBefore } from "@sandkit/core";
+import { SandboxError } from "@sandkit/core";
+import { waitBefore } from "@sandkit/core/kit";
 import { onDaytona, requestTimeoutMs } from "./call.js";
 import { isPassing, providerName, retryAfterOf, statusOf } from "./errors.js";
 import { contextOf, refreshed } from "./find.js";

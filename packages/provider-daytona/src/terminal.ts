@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { PtyHandle, Sandbox } from "@daytonaio/sdk";
-import type { Terminal, TerminalConnection } from "@sandkit/core";
+import type { Terminal, TerminalConnection } from "@sandkit/core/kit";
 import { onDaytona } from "./call.js";
 import { statusOf } from "./errors.js";
 import { refreshed, whyUnreachable } from "./find.js";

@@ -1,4 +1,5 @@
-import { createSandbox, type SandboxRecord } from "@sandkit/core";
+import { createSandbox } from "@sandkit/core";
+import type { SandboxRecord } from "@sandkit/core/kit";
 import { describe, expect, it } from "vitest";
 import { DaytonaConnector } from "../src/client.js";
 import { createParams } from "../src/create-params.js";

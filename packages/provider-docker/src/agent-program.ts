@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
-import { agentCommand, attachedAgent, bridgeCommand, type SandboxError } from "@sandkit/core";
+import type { SandboxError } from "@sandkit/core";
+import { agentCommand, attachedAgent, bridgeCommand } from "@sandkit/core/kit";
 import { isolationOf } from "./capabilities.js";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, refusal } from "./errors.js";

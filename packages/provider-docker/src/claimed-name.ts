@@ -1,4 +1,4 @@
-import * as z from "zod";
+import { z } from "@sandkit/core";
 import type { SandboxRecord } from "./labels.js";
 import { parsedJson } from "./parsed-json.js";
 
@@ -8,9 +8,9 @@ const mostCharacters = 4_000;
 const said = z.object({
   createdAt: z.number(),
   workdir: z.string(),
-  name: z.string().optional(),
-  template: z.string().optional(),
-  packages: z.array(z.string()).optional(),
+  name: z.optional(z.string()),
+  template: z.optional(z.string()),
+  packages: z.optional(z.array(z.string())),
   labels: z.record(z.string(), z.string()),
 });
 

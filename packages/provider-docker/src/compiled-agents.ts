@@ -1,4 +1,4 @@
-import type { AgentSession } from "@sandkit/core";
+import type { AgentSession } from "@sandkit/core/kit";
 
 const maxImages = 32;
 

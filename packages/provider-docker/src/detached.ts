@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { type CreateOptions, ownerState, SandboxError } from "@sandkit/core";
+import { type CreateOptions, SandboxError } from "@sandkit/core";
+import { ownerState } from "@sandkit/core/kit";
 import type { ContainerInspectInfo } from "dockerode";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, providerName, refusal } from "./errors.js";

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { PausedSession, type ProviderSession } from "@sandkit/core";
+import type { ProviderSession } from "@sandkit/core";
+import { PausedSession } from "@sandkit/core/kit";
 import { bridgeStreams } from "./agent-program.js";
 import { dockerCapabilities } from "./capabilities.js";
 import { type FoundSandbox, findSandbox } from "./detached.js";

@@ -1,5 +1,4 @@
-import type { EgressPolicy } from "@sandkit/core";
-import * as z from "zod";
+import { type EgressPolicy, z } from "@sandkit/core";
 import { recordInName } from "./claimed-name.js";
 import { parsedJson } from "./parsed-json.js";
 
@@ -105,7 +104,7 @@ export function recordOf(all: Readonly<Record<string, string>>, name = ""): Sand
 
 const egressPolicy = z.object({
   allow: z.union([z.literal("public"), z.array(z.string())]),
-  inner: z.array(z.string()).optional(),
+  inner: z.optional(z.array(z.string())),
 });
 
 /** As it was written here. What somebody else has written into the labels of a container of theirs allows nothing. */

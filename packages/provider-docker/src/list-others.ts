@@ -1,4 +1,5 @@
-import { type ListOptions, ownerLabel, type SandboxInfo } from "@sandkit/core";
+import type { ListOptions, SandboxInfo } from "@sandkit/core";
+import { ownerLabel } from "@sandkit/core/kit";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine, providerName } from "./errors.js";
 import { ownerKey, recordOf, type SandboxRecord, withLabels } from "./labels.js";

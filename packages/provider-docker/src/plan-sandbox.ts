@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import {
   type AskedPackages,
   type CreateOptions,
@@ -108,6 +107,8 @@ export function planSandbox(create: CreateOptions<DockerNative>, options: Docker
 
 /** A number for the user of one sandbox. */
 export function anyUser(): string {
+  // Here, because the import of this package would wait for it.
+  const { randomInt } = process.getBuiltinModule("node:crypto");
   const id = randomInt(users.first, users.end);
   return `${id}:${id}`;
 }

@@ -1,4 +1,5 @@
-import { type CreateOptions, keepAlive } from "@sandkit/core";
+import type { CreateOptions } from "@sandkit/core";
+import { keepAlive } from "@sandkit/core/kit";
 import { withoutInterpreter } from "./agent-program.js";
 import type { CompiledAgents } from "./compiled-agents.js";
 import type { EngineClient } from "./engine/client.js";

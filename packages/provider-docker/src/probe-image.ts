@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { text } from "node:stream/consumers";
-import { ownerLabel, SandboxError } from "@sandkit/core";
+import { SandboxError } from "@sandkit/core";
+import { ownerLabel } from "@sandkit/core/kit";
 import type { Container } from "dockerode";
 import type { EngineClient } from "./engine/client.js";
 import { demultiplex } from "./engine/demux.js";

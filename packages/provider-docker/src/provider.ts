@@ -1,13 +1,9 @@
-import { defineProvider, type Provider, parseOptions } from "@sandkit/core";
+import { atFirstUse, defineProvider, type Provider, parseOptions, workingLater } from "@sandkit/core";
 import { dockerCapabilities } from "./capabilities.js";
-import { checkEngine } from "./check.js";
-import { EngineConnector } from "./engine/connector.js";
 import { providerName } from "./errors.js";
 import { type DockerNative, type DockerOptions, optionsSchema } from "./options.js";
 import { planSandbox } from "./plan-sandbox.js";
-import { reapAll } from "./reap-all.js";
-import { Sandboxes } from "./sandboxes.js";
-import { checkSnapshotId, listSnapshots, removeSnapshot } from "./snapshots.js";
+import { checkSnapshotId } from "./snapshot-id.js";
 
 /**
  * Sandboxes in hardened containers, on Docker or what speaks its API. Nothing is connected to before the first use,
@@ -17,8 +13,9 @@ import { checkSnapshotId, listSnapshots, removeSnapshot } from "./snapshots.js";
 export function docker(options: DockerOptions = {}): Provider<DockerNative> {
   const about = { provider: providerName, operation: "docker", what: "options of docker()" };
   const parsed = parseOptions(optionsSchema, options, about);
-  const connector = new EngineConnector(parsed);
-  const sandboxes = new Sandboxes(connector, parsed);
+  const work = atFirstUse(async () => (await import("./work.js")).work(parsed));
+  // Fills the pool. What is wrong, the first create says.
+  if (parsed.pool) work.get().catch(() => undefined);
   return defineProvider<DockerNative>({
     name: providerName,
     capabilities: dockerCapabilities(parsed),
@@ -26,15 +23,10 @@ export function docker(options: DockerOptions = {}): Provider<DockerNative> {
       if (create.snapshot !== undefined) checkSnapshotId(create.snapshot);
       planSandbox(create, parsed);
     },
-    create: (create) => sandboxes.create(create),
-    attach: (ref, attach) => sandboxes.attach(ref, attach),
-    list: (list) => sandboxes.list(list),
+    ...workingLater(work),
     snapshots: async function* () {
-      yield* listSnapshots(await connector.connect());
+      yield* (await work.get()).snapshots();
     },
-    removeSnapshot: async (id) => removeSnapshot(await connector.connect(), id),
-    reap: async (reap) => reapAll(await connector.connect(), reap),
-    check: () => checkEngine(connector, parsed),
-    close: () => sandboxes.close(),
+    removeSnapshot: async (id) => (await work.get()).removeSnapshot(id),
   });
 }

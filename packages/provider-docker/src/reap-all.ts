@@ -1,4 +1,5 @@
-import { type ReapOptions, type SandboxRef, Sweep } from "@sandkit/core";
+import type { ReapOptions, SandboxRef } from "@sandkit/core";
+import { Sweep } from "@sandkit/core/kit";
 import type { EngineClient } from "./engine/client.js";
 import { providerName } from "./errors.js";
 import { removeUnusedSets } from "./packages/unused-sets.js";

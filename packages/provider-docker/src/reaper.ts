@@ -1,4 +1,5 @@
-import { ownerState, type ReapOptions, type Sweep } from "@sandkit/core";
+import type { ReapOptions } from "@sandkit/core";
+import { ownerState, type Sweep } from "@sandkit/core/kit";
 import type { EngineClient } from "./engine/client.js";
 import { onEngine } from "./errors.js";
 import { createdKey, ownerKey, recordOf, withLabels } from "./labels.js";

@@ -1,16 +1,13 @@
 import { createHash, randomUUID } from "node:crypto";
-import {
-  type AttachOptions,
-  type CreateOptions,
-  fingerprintOf,
-  type ListOptions,
-  ownerLabel,
-  type ProviderSession,
-  type SandboxInfo,
-  type SandboxRef,
-  SessionRegistry,
-  Slots,
+import type {
+  AttachOptions,
+  CreateOptions,
+  ListOptions,
+  ProviderSession,
+  SandboxInfo,
+  SandboxRef,
 } from "@sandkit/core";
+import { fingerprintOf, ownerLabel, SessionRegistry, Slots } from "@sandkit/core/kit";
 import { firstCommand } from "./agent-program.js";
 import { dockerCapabilities } from "./capabilities.js";
 import { CompiledAgents } from "./compiled-agents.js";

@@ -1,12 +1,5 @@
-import {
-  type AgentSession,
-  agentSession,
-  type Capabilities,
-  type Channel,
-  SandboxError,
-  type SandboxInfo,
-  streamChannel,
-} from "@sandkit/core";
+import { type Capabilities, SandboxError, type SandboxInfo } from "@sandkit/core";
+import { type AgentSession, agentSession, type Channel, streamChannel } from "@sandkit/core/kit";
 import { egressPort, shownNetwork } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
 import type { Demultiplexed } from "./engine/demux.js";

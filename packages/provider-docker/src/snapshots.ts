@@ -1,15 +1,16 @@
-import { type CreateOptions, SandboxError, type SnapshotInfo, Sweep } from "@sandkit/core";
+import { type CreateOptions, SandboxError, type SnapshotInfo } from "@sandkit/core";
+import { Sweep } from "@sandkit/core/kit";
 import type { EngineClient } from "./engine/client.js";
 import { engineError, onEngine, providerName, refusal, statusOf } from "./errors.js";
 import type { ImageFacts } from "./image-store.js";
 import { inspectImage, removeImage } from "./images.js";
 import type { DockerNative, DockerOptions } from "./options.js";
+import { checkSnapshotId } from "./snapshot-id.js";
 import { type SnapshotRecord, snapshotKey, snapshotOf } from "./snapshot-labels.js";
 
 const repository = "sandkit-snapshot";
 /** Longer than an image is without its name while it is made, in milliseconds. */
 const unnamedMs = 15 * 60_000;
-const shapeOfId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Name of the image of a snapshot. */
 export function imageOfSnapshot(id: string) {
@@ -19,12 +20,6 @@ export function imageOfSnapshot(id: string) {
 /** Where an image has the archive of its snapshot, in parts. */
 export function partsOf(id: string): string {
   return `/.sandkit/snapshots/${id}`;
-}
-
-/** @throws SandboxError `INVALID` for what is no id of a snapshot: it would be the name of any image */
-export function checkSnapshotId(id: string): void {
-  if (shapeOfId.test(id)) return;
-  throw refusal("INVALID", `snapshot ${JSON.stringify(id)} is no id of a snapshot: pass the "id" that snapshot() gave`);
 }
 
 /**

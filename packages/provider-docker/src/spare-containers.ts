@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { ownerLabel, Pool, type ProviderSession, SandboxError, type Slots } from "@sandkit/core";
+import { type ProviderSession, SandboxError } from "@sandkit/core";
+import { ownerLabel, Pool, type Slots } from "@sandkit/core/kit";
 import { firstCommand } from "./agent-program.js";
 import { claimedName } from "./claimed-name.js";
 import type { CompiledAgents } from "./compiled-agents.js";

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
-import { type Capabilities, type ProviderSession, proxyPreload } from "@sandkit/core";
+import type { Capabilities, ProviderSession } from "@sandkit/core";
+import { proxyPreload } from "@sandkit/core/kit";
 import { bridgeStreams } from "./agent-program.js";
 import { unpackPlanOf } from "./archive-plan.js";
 import type { CompiledAgents } from "./compiled-agents.js";

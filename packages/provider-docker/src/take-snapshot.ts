@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
-import { ownerLabel, type ProviderSession, type SnapshotInfo } from "@sandkit/core";
+import type { ProviderSession, SnapshotInfo } from "@sandkit/core";
+import { ownerLabel } from "@sandkit/core/kit";
 import type { ContainerInspectInfo } from "dockerode";
 import { createTarPacker } from "modern-tar";
 import { addTarFile } from "./add-tar-file.js";

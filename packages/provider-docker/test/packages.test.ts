@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { balance, type CreateOptions, createSandbox, type SandboxError, Sweep } from "@sandkit/core";
+import { balance, type CreateOptions, createSandbox, type SandboxError } from "@sandkit/core";
+import { Sweep } from "@sandkit/core/kit";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { EngineConnector } from "../src/engine/connector.js";
 import { docker } from "../src/index.js";

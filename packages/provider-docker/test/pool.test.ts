@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type CreateOptions, createSandbox, ownerLabel, type Sandbox } from "@sandkit/core";
+import { type CreateOptions, createSandbox, type Sandbox } from "@sandkit/core";
+import { ownerLabel } from "@sandkit/core/kit";
 import type Dockerode from "dockerode";
 import { afterAll, describe, expect, it } from "vitest";
 import { type DockerNative, docker } from "../src/index.js";

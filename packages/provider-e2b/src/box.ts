@@ -1,17 +1,13 @@
+import type { Capabilities, PortInfo, ProviderSession, SandboxRef, SnapshotInfo } from "@sandkit/core";
 import {
   type BoxFacts,
   type BoxInfo,
   type BulkFiles,
-  type Capabilities,
   openPort,
-  type PortInfo,
-  type ProviderSession,
   type RemoteBox,
   recordOfCopy,
-  type SandboxRef,
-  type SnapshotInfo,
   type Terminal,
-} from "@sandkit/core";
+} from "@sandkit/core/kit";
 import type { Sandbox } from "e2b";
 import { whyUnreachable } from "./believe.js";
 import { bulkFiles } from "./bulk-files.js";

@@ -1,4 +1,5 @@
-import { type BulkFiles, SandboxError } from "@sandkit/core";
+import { SandboxError } from "@sandkit/core";
+import type { BulkFiles } from "@sandkit/core/kit";
 import type { Sandbox } from "e2b";
 import { believe } from "./believe.js";
 import type { E2BClient } from "./client.js";

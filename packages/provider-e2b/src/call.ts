@@ -1,4 +1,5 @@
-import { type SandboxError, tryAgain } from "@sandkit/core";
+import type { SandboxError } from "@sandkit/core";
+import { tryAgain } from "@sandkit/core/kit";
 import { type CallContext, e2bError, isPassing, isRefusal } from "./errors.js";
 
 /** What each try of a call gets; both go to the SDK. */

@@ -1,14 +1,12 @@
+import { type Capabilities, type CreateOptions, SandboxError } from "@sandkit/core";
 import {
   type BoxFacts,
-  type Capabilities,
   type Cloud,
-  type CreateOptions,
   defaultLeaseMs,
   labelValues,
   type MachineOrder,
   nameValues,
-  SandboxError,
-} from "@sandkit/core";
+} from "@sandkit/core/kit";
 import { E2BBox } from "./box.js";
 import { e2bCapabilities } from "./capabilities.js";
 import type { E2BClient } from "./client.js";

@@ -1,4 +1,5 @@
-import { creationValues, encodeRecord, SandboxError, type SandboxRecord, wait } from "@sandkit/core";
+import { SandboxError } from "@sandkit/core";
+import { creationValues, encodeRecord, type SandboxRecord, wait } from "@sandkit/core/kit";
 import type { Sandbox, SandboxOpts } from "e2b";
 import type { E2BClient } from "./client.js";
 import { isPassing, isRefusal } from "./errors.js";

@@ -1,4 +1,4 @@
-import { decodeRecord, type Machine } from "@sandkit/core";
+import { decodeRecord, type Machine } from "@sandkit/core/kit";
 import type { Sandbox } from "e2b";
 import type { VendorInfo } from "./client.js";
 

@@ -1,8 +1,5 @@
-import { CloudSandboxes, defineProvider, type Provider, parseOptions } from "@sandkit/core";
+import { atFirstUse, defineProvider, type Provider, parseOptions, workingLater } from "@sandkit/core";
 import { e2bCapabilities } from "./capabilities.js";
-import { checkE2B } from "./check.js";
-import { E2BConnector } from "./client.js";
-import { E2BCloud } from "./cloud.js";
 import { providerName } from "./errors.js";
 import { type E2BNative, type E2BOptions, optionsSchema } from "./options.js";
 import { planSandbox } from "./plan-sandbox.js";
@@ -14,18 +11,12 @@ import { planSandbox } from "./plan-sandbox.js";
 export function e2b(options: E2BOptions = {}): Provider<E2BNative> {
   const about = { provider: providerName, operation: "e2b", what: "options of e2b()" };
   const parsed = parseOptions(optionsSchema, options, about);
-  const connector = new E2BConnector(parsed);
-  const sandboxes = new CloudSandboxes((operation) => new E2BCloud(connector.connect(operation), parsed));
   return defineProvider<E2BNative>({
     name: providerName,
     capabilities: e2bCapabilities,
     validate: (create) => {
       planSandbox(create, parsed);
     },
-    create: (create) => sandboxes.create(create),
-    attach: (ref, attach) => sandboxes.attach(ref, attach),
-    list: (list) => sandboxes.list(list),
-    reap: async (reap) => sandboxes.reap(reap),
-    check: () => checkE2B(connector),
+    ...workingLater(atFirstUse(async () => (await import("./work.js")).work(parsed))),
   });
 }

@@ -1,4 +1,5 @@
-import type { SandboxError, Terminal, TerminalConnection } from "@sandkit/core";
+import type { SandboxError } from "@sandkit/core";
+import type { Terminal, TerminalConnection } from "@sandkit/core/kit";
 import type { CommandHandle, Sandbox } from "e2b";
 import { believe } from "./believe.js";
 import { type CallOptions, call } from "./call.js";

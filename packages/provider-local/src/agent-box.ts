@@ -1,17 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
-import {
-  type AgentRuntime,
-  type AgentSession,
-  agentCommand,
-  agentFeatures,
-  agentSession,
-  type Capabilities,
-  type CreateOptions,
-  capabilities,
-  streamChannel,
-} from "@sandkit/core";
+import { agentFeatures, type Capabilities, type CreateOptions, capabilities } from "@sandkit/core";
+import { type AgentRuntime, type AgentSession, agentCommand, agentSession, streamChannel } from "@sandkit/core/kit";
 import { environment } from "./environment.js";
 import { failure, providerName } from "./errors.js";
 import type { Folder } from "./folder.js";

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { getSystemErrorName } from "node:util";
-import { deferred, fromErrno, type ProcessExit } from "@sandkit/core";
+import { deferred, type ProcessExit } from "@sandkit/core";
+import { fromErrno } from "@sandkit/core/kit";
 import { failure, providerName } from "./errors.js";
 
 /** The caller's ends of a supervisor's control streams; supervisor.py describes what goes over them. */

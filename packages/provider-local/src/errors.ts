@@ -1,4 +1,5 @@
-import { type ErrorCode, fromErrno, SandboxError } from "@sandkit/core";
+import { type ErrorCode, SandboxError } from "@sandkit/core";
+import { fromErrno } from "@sandkit/core/kit";
 
 /** Name of this provider, in refs and errors. */
 export const providerName = "local";

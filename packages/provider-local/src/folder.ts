@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { chmod, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { ownerLabel } from "@sandkit/core";
+import { ownerLabel } from "@sandkit/core/kit";
 import { hasErrno, onPath } from "./errors.js";
 
 /** Where the folders of all sandboxes of this user are. */

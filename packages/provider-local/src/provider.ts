@@ -1,4 +1,5 @@
-import { type AgentRuntime, type CreateOptions, defineProvider, type Provider, SessionRegistry } from "@sandkit/core";
+import { type CreateOptions, defineProvider, type Provider } from "@sandkit/core";
+import { type AgentRuntime, SessionRegistry } from "@sandkit/core/kit";
 import { agentCapabilities, startAgentBox } from "./agent-box.js";
 import { failure, providerName } from "./errors.js";
 import { Folder } from "./folder.js";

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
-import { ownerState, type ReapOptions, type SandboxRef, Sweep } from "@sandkit/core";
+import type { ReapOptions, SandboxRef } from "@sandkit/core";
+import { ownerState, Sweep } from "@sandkit/core/kit";
 import { hasErrno, onPath, providerName } from "./errors.js";
 import { Folder, sandboxesFolder } from "./folder.js";
 

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Pool } from "@sandkit/core";
+import { Pool } from "@sandkit/core/kit";
 import { type Artifacts, findArtifacts } from "./artifacts.js";
 import { usualConcurrentExec } from "./capabilities.js";
 import { SandboxChild, type StartOptions } from "./child-process.js";

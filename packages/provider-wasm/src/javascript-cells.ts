@@ -1,4 +1,4 @@
-import { loadJavaScript, loadTypeScript, type PrepareCell } from "@sandkit/core";
+import { loadJavaScript, loadTypeScript, type PrepareCell } from "@sandkit/core/kit";
 import type { Program } from "acorn";
 
 /** Makes the message of one cell for QuickJS's driver out of what a user wrote. */

@@ -165,8 +165,10 @@ describe.runIf(process.platform === "linux")("a pool", () => {
       const source = `import { readFileSync } from "node:fs";
 import { wasm } from ${JSON.stringify(url)};
 const provider = wasm({ codeCache: false, pool: { size: 2 } });
+const children = () => readFileSync(\`/proc/\${process.pid}/task/\${process.pid}/children\`, "utf8");
 ${work}
-console.log(readFileSync(\`/proc/\${process.pid}/task/\${process.pid}/children\`, "utf8"));`;
+while (children() === "") await new Promise((resolve) => setTimeout(resolve, 1));
+console.log(children());`;
       const program = spawn(process.execPath, ["--input-type=module", "-e", source], {
         stdio: ["ignore", "pipe", "inherit"],
       });

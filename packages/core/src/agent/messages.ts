@@ -1,4 +1,5 @@
-import * as z from "zod";
+import * as z from "zod/mini";
+import { describeIssues, english } from "../issues.js";
 import { lazily } from "../lazily.js";
 import { ProtocolError } from "./frames.js";
 import {
@@ -17,86 +18,86 @@ import {
 /**
  * What the agent says, checked: the code in its box may have taken its place. Unknown members are dropped.
  */
-const time = lazily(() => z.number().finite().min(-8.64e15).max(8.64e15));
-const size = lazily(() => z.number().nonnegative());
-const names = lazily(() => z.array(z.string().max(64)).max(64));
+const time = lazily(() => z.number().check(z.gte(-8.64e15), z.lte(8.64e15)));
+const size = lazily(() => z.number().check(z.nonnegative()));
+const names = lazily(() => z.array(z.string().check(z.maxLength(64))).check(z.maxLength(64)));
 
-const error = lazily<z.ZodType<AgentError>>(() =>
+const error = lazily<z.ZodMiniType<AgentError>>(() =>
   z.object({
-    errno: z.string().max(64),
-    message: z.string().max(64 * 1024),
-    path: z.string().optional(),
+    errno: z.string().check(z.maxLength(64)),
+    message: z.string().check(z.maxLength(64 * 1024)),
+    path: z.optional(z.string()),
   }),
 );
 
 const response = lazily(() => z.union([z.object({ ok: z.unknown() }), z.object({ error: error() })]));
 
-const ready = lazily<z.ZodType<AgentReady>>(() =>
+const ready = lazily<z.ZodMiniType<AgentReady>>(() =>
   z.object({
     version: z.literal(1),
-    runtime: z.string().max(100),
+    runtime: z.string().check(z.maxLength(100)),
     killTree: z.enum(["native", "emulated"]),
     pty: z.boolean(),
-    watch: z.boolean().optional(),
-    user: z.boolean().optional(),
-    workdir: z.string().max(4096),
+    watch: z.optional(z.boolean()),
+    user: z.optional(z.boolean()),
+    workdir: z.string().check(z.maxLength(4096)),
     startedAt: time(),
-    settingUp: z.boolean().optional(),
+    settingUp: z.optional(z.boolean()),
   }),
 );
 
-const info = lazily<z.ZodType<AgentInfo>>(() =>
+const info = lazily<z.ZodMiniType<AgentInfo>>(() =>
   z.object({
     shells: names(),
     interpreters: names(),
     programs: names(),
-    expiresAt: time().nullable(),
+    expiresAt: z.nullable(time()),
   }),
 );
 
-const processEvent = lazily<z.ZodType<ProcessEvent>>(() =>
+const processEvent = lazily<z.ZodMiniType<ProcessEvent>>(() =>
   z.discriminatedUnion("event", [
     z.object({
       event: z.literal("exited"),
-      code: z.int().min(0).max(255).nullable(),
-      signal: z.string().max(16).nullable(),
+      code: z.nullable(z.int().check(z.gte(0), z.lte(255))),
+      signal: z.nullable(z.string().check(z.maxLength(16))),
       oom: z.boolean(),
-      cpuMs: size().nullable(),
-      peakMemoryBytes: size().nullable(),
+      cpuMs: z.nullable(size()),
+      peakMemoryBytes: z.nullable(size()),
     }),
     z.object({ event: z.literal("gone") }),
-    z.object({ event: z.literal("lost"), message: z.string().max(10_000) }),
+    z.object({ event: z.literal("lost"), message: z.string().check(z.maxLength(10_000)) }),
   ]),
 );
 
-const fileInfo = lazily<z.ZodType<AgentFileInfo>>(() =>
+const fileInfo = lazily<z.ZodMiniType<AgentFileInfo>>(() =>
   z.object({
     path: z.string(),
     type: z.enum(["file", "directory", "symlink", "other"]),
     size: size(),
-    mode: z.int().min(0).max(0o7777),
+    mode: z.int().check(z.gte(0), z.lte(0o7777)),
     modifiedAt: time(),
-    symlinkTarget: z.string().optional(),
+    symlinkTarget: z.optional(z.string()),
   }),
 );
 
-const listed = lazily<z.ZodType<AgentFileInfo | AgentListFailure>>(() =>
+const listed = lazily<z.ZodMiniType<AgentFileInfo | AgentListFailure>>(() =>
   z.union([fileInfo(), z.object({ error: error() })]),
 );
 
-const changed = lazily<z.ZodType<AgentFileChange | AgentListFailure>>(() =>
+const changed = lazily<z.ZodMiniType<AgentFileChange | AgentListFailure>>(() =>
   z.union([
     z.object({ type: z.enum(["created", "changed", "removed"]), path: z.string() }),
     z.object({ error: error() }),
   ]),
 );
 
-const code = lazily<z.ZodType<AgentCode>>(() => z.object({ code: z.base64().max(maxPayloadBytes) }));
+const code = lazily<z.ZodMiniType<AgentCode>>(() => z.object({ code: z.base64().check(z.maxLength(maxPayloadBytes)) }));
 
-const farewell = lazily<z.ZodType<AgentFarewell>>(() =>
+const farewell = lazily<z.ZodMiniType<AgentFarewell>>(() =>
   z.object({
     reason: z.enum(["ttl", "idle", "lease", "shutdown", "protocol"]),
-    message: z.string().max(10_000),
+    message: z.string().check(z.maxLength(10_000)),
   }),
 );
 
@@ -109,7 +110,7 @@ const schemas = {
   listed,
   changed,
   farewell,
-  started: lazily(() => z.object({ pid: z.int().positive() })),
+  started: lazily(() => z.object({ pid: z.int().check(z.positive()) })),
   code,
   removed: lazily(() => z.object({ removed: z.boolean() })),
   empty: lazily(() => z.unknown()),
@@ -119,9 +120,9 @@ type Messages = { [Name in keyof typeof schemas]: z.output<ReturnType<(typeof sc
 
 /** A value of the agent as what it must be. @throws ProtocolError */
 export function checked<Name extends keyof Messages>(name: Name, value: unknown): Messages[Name] {
-  const result = schemas[name]().safeParse(value);
+  const result = schemas[name]().safeParse(value, english);
   if (result.success) return result.data as Messages[Name];
-  throw new ProtocolError(`the agent sent no valid ${name}: ${z.prettifyError(result.error)}`);
+  throw new ProtocolError(`the agent sent no valid ${name}: ${describeIssues(result.error)}`);
 }
 
 /** JSON of the agent. @throws ProtocolError */

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { lazily } from "../lazily.js";
 
 /** A backend that is taken out, or back in. */
@@ -29,14 +29,14 @@ export interface BalanceOptions {
 /** Of {@link BalanceOptions}. */
 export const balanceOptions = lazily(() =>
   z.strictObject({
-    name: z.string().min(1).optional(),
-    policy: z.enum(["priority", "least-sessions"]).optional(),
-    affinity: z.string().min(1).optional(),
-    failures: z.int().min(1).optional(),
-    recheckMs: z.int().min(1).max(86_400_000).optional(),
-    onHealth: z
-      .custom<(health: BackendHealth) => void>((value) => typeof value === "function", "must be a function")
-      .optional(),
+    name: z.optional(z.string().check(z.minLength(1))),
+    policy: z.optional(z.enum(["priority", "least-sessions"])),
+    affinity: z.optional(z.string().check(z.minLength(1))),
+    failures: z.optional(z.int().check(z.gte(1))),
+    recheckMs: z.optional(z.int().check(z.gte(1), z.lte(86_400_000))),
+    onHealth: z.optional(
+      z.custom<(health: BackendHealth) => void>((value) => typeof value === "function", "must be a function"),
+    ),
   }),
 );
 

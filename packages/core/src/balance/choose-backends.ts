@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { crypto } from "../builtins.js";
 import { SandboxError } from "../errors.js";
 import type { CreateOptions } from "../options.js";
 import type { Backend } from "./backend.js";
@@ -49,6 +49,6 @@ function inOrder(
 
 /** Everybody finds the same order for one word, and most words keep their first when a backend comes or goes. */
 function byHash(backends: readonly Backend[], word: string): readonly Backend[] {
-  const weight = ({ key }: Backend) => createHash("sha256").update(`${key}\0${word}`).digest("hex");
+  const weight = ({ key }: Backend) => crypto().createHash("sha256").update(`${key}\0${word}`).digest("hex");
   return backends.toSorted((a, b) => (weight(a) < weight(b) ? -1 : 1));
 }

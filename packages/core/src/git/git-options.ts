@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { lazily } from "../lazily.js";
 import { checkWith, parts } from "../options.js";
 
@@ -138,13 +138,14 @@ export interface GitLogOptions extends GitRunOptions {
 
 const words = lazily(() => {
   const { noNul } = parts();
-  const line = noNul.refine((text) => !/[\r\n]/.test(text), "must be one line");
+  const line = noNul.check(z.refine((text) => !/[\r\n]/.test(text), "must be one line"));
   /** What is to stand for a commit: git would read a leading dash as an option. */
-  const revision = line
-    .min(1, "must not be empty")
-    .refine((text) => !text.startsWith("-"), "must not begin with a dash");
+  const revision = line.check(
+    z.minLength(1, "must not be empty"),
+    z.refine((text) => !text.startsWith("-"), "must not begin with a dash"),
+  );
   /** By git's own rules for names of branches and tags, so that none can be read as something else. */
-  const branch = revision.refine((text) => isRefName(text), "is no name that git allows for a branch");
+  const branch = revision.check(z.refine((text) => isRefName(text), "is no name that git allows for a branch"));
   return { noNul, line, revision, branch };
 });
 
@@ -152,47 +153,49 @@ const words = lazily(() => {
 const every = lazily(() => {
   const { callback, run } = parts();
   const { noNul, line, revision, branch } = words();
-  const identity = line.min(1).refine((text) => !/[<>]/.test(text), "must not contain < or >");
+  const named = z.string().check(z.minLength(1));
+  const someLine = line.check(z.minLength(1));
+  const somePath = noNul.check(z.minLength(1));
+  const identity = someLine.check(z.refine((text) => !/[<>]/.test(text), "must not contain < or >"));
+  const count = z.int().check(z.gte(1));
+  const flag = z.optional(z.boolean());
   return {
     timeoutMs: run.timeoutMs,
     signal: run.signal,
-    credentials: z
-      .strictObject({ username: line.min(1), password: line, server: z.string().min(1).optional() })
-      .optional(),
-    allowLocal: z.boolean().optional(),
-    onProgress: callback.optional(),
-    path: noNul.min(1).optional(),
-    remote: z
-      .string()
-      .regex(/^[A-Za-z0-9_][A-Za-z0-9_./-]*$/, 'must be the name of a remote, such as "origin"')
-      .optional(),
-    branch: branch.optional(),
-    from: revision.optional(),
-    to: revision.optional(),
-    files: z.array(noNul.min(1)).min(1, "must name at least one: leave it out for all").optional(),
-    message: noNul.refine((text) => text.trim() !== "", "must say something"),
-    author: z.strictObject({ name: identity, email: identity }).optional(),
-    strategy: z.enum(["ff-only", "merge", "rebase"]).optional(),
-    depth: z.int().min(1).optional(),
-    limit: z.int().min(1).optional(),
+    credentials: z.optional(z.strictObject({ username: someLine, password: line, server: z.optional(named) })),
+    allowLocal: flag,
+    onProgress: z.optional(callback),
+    path: z.optional(somePath),
+    remote: z.optional(
+      z.string().check(z.regex(/^[A-Za-z0-9_][A-Za-z0-9_./-]*$/, 'must be the name of a remote, such as "origin"')),
+    ),
+    branch: z.optional(branch),
+    from: z.optional(revision),
+    to: z.optional(revision),
+    files: z.optional(z.array(somePath).check(z.minLength(1, "must name at least one: leave it out for all"))),
+    message: noNul.check(z.refine((text) => text.trim() !== "", "must say something")),
+    author: z.optional(z.strictObject({ name: identity, email: identity })),
+    strategy: z.optional(z.enum(["ff-only", "merge", "rebase"])),
+    depth: z.optional(count),
+    limit: z.optional(count),
     maxOutputBytes: run.maxOutputBytes,
-    bare: z.boolean().optional(),
-    all: z.boolean().optional(),
-    allowEmpty: z.boolean().optional(),
-    prune: z.boolean().optional(),
-    setUpstream: z.boolean().optional(),
-    force: z.boolean().optional(),
-    checkout: z.boolean().optional(),
-    staged: z.boolean().optional(),
+    bare: flag,
+    all: flag,
+    allowEmpty: flag,
+    prune: flag,
+    setUpstream: flag,
+    force: flag,
+    checkout: flag,
+    staged: flag,
   };
 });
 type Name = keyof ReturnType<typeof every>;
 
 /** What one call takes: every member of its options, and no other. */
-function taking<Options>(names: Readonly<Record<keyof Options & Name, true>>): () => z.ZodType<Options> {
+function taking<Options>(names: Readonly<Record<keyof Options & Name, true>>): () => z.ZodMiniType<Options> {
   return lazily(() => {
     const taken = Object.entries(every()).filter(([name]) => name in names);
-    return z.strictObject(Object.fromEntries(taken)) as unknown as z.ZodType<Options>;
+    return z.strictObject(Object.fromEntries(taken)) as unknown as z.ZodMiniType<Options>;
   });
 }
 
@@ -218,9 +221,10 @@ const schemas = {
   createBranch: taking<GitCreateBranchOptions>({ ...bounds, from: true, checkout: true }),
   force: taking<GitForceOptions>({ ...bounds, force: true }),
   diff: lazily(() =>
-    difference()
-      .refine(({ from, to }) => to === undefined || from !== undefined, '"to" needs "from"')
-      .refine(({ staged, to }) => !staged || to === undefined, '"staged" and "to" exclude each other'),
+    difference().check(
+      z.refine(({ from, to }) => to === undefined || from !== undefined, '"to" needs "from"'),
+      z.refine(({ staged, to }) => !staged || to === undefined, '"staged" and "to" exclude each other'),
+    ),
   ),
   log: taking<GitLogOptions>({ ...bounds, from: true, limit: true, files: true }),
 };

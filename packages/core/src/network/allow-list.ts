@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { net } from "../builtins.js";
 import { bare, isLocalName, isWebPort, type Target } from "./target.js";
 
 /**
@@ -32,7 +32,7 @@ export class AllowList {
   scopeOf({ host, port }: Target): Exclude<AddressScope, "anywhere"> | undefined {
     const found = this.#rules.filter((rule) => hasPort(rule, port) && hasHost(rule, host));
     if (found.length === 0) return undefined;
-    if (isIP(host) !== 0) return "itself";
+    if (net().isIP(host) !== 0) return "itself";
     // Who lists this machine by its name means it; a pattern never does.
     return isLocalName(host) && found.some(({ matches }) => matches === "host") ? "loopback" : "public";
   }
@@ -44,12 +44,12 @@ function hasPort({ port }: Rule, asked: number): boolean {
 
 function hasHost({ host, matches }: Rule, asked: string): boolean {
   if (matches === "host") return asked === host;
-  if (isIP(asked) !== 0) return false;
+  if (net().isIP(asked) !== 0) return false;
   return matches === "names" || asked.endsWith(`.${host}`);
 }
 
 function ruleOf(entry: string): Rule {
-  if (isIP(entry) === 6) return ruleOf(`[${entry}]`);
+  if (net().isIP(entry) === 6) return ruleOf(`[${entry}]`);
   const { host, port } = entryPattern.exec(entry)?.groups ?? {};
   if (host === undefined) throw wrong(entry, "it is to be a host, or host:port, without scheme and path");
   const number = port === undefined ? undefined : Number(port);
@@ -59,7 +59,7 @@ function ruleOf(entry: string): Rule {
   const name = isPattern ? host.slice(2) : host;
   if (name.includes("*")) throw wrong(entry, 'the wildcard is "*." at the beginning, for sub-domains, or "*" alone');
   const canonical = canonicalName(entry, name);
-  if (isPattern && isIP(canonical) !== 0) throw wrong(entry, "an address has no sub-domains");
+  if (isPattern && net().isIP(canonical) !== 0) throw wrong(entry, "an address has no sub-domains");
   return { host: canonical, port: number, matches: isPattern ? "subdomains" : "host" };
 }
 
@@ -68,7 +68,7 @@ function canonicalName(entry: string, name: string): string {
   const url = parse(name);
   const host = url && bare(url.hostname);
   if (!host) throw wrong(entry, "it is no host name");
-  if (isIP(host) === 4 && host !== name) throw wrong(entry, `write it as ${host}`);
+  if (net().isIP(host) === 4 && host !== name) throw wrong(entry, `write it as ${host}`);
   return host;
 }
 

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { net } from "../builtins.js";
 import type { NetworkPolicy } from "../options.js";
 import type { EgressPolicy } from "./egress-policy.js";
 import { isPublicAddress } from "./public-address.js";
@@ -55,7 +55,7 @@ function indexesOf(env: Readonly<Record<string, string>>, hasOwn: boolean): stri
 /** What a sandbox is given as its environment opens no way into the network of whoever runs it. */
 function publicEntry(url: URL): string[] {
   const target = targetOf(url);
-  const isPublic = isIP(target.host) === 0 ? !isLocalName(target.host) : isPublicAddress(target.host);
+  const isPublic = net().isIP(target.host) === 0 ? !isLocalName(target.host) : isPublicAddress(target.host);
   return isPublic ? [entryFor(target)] : [];
 }
 

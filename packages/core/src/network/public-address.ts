@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { net } from "../builtins.js";
 import { OwnAddresses } from "./own-addresses.js";
 import { Subnets } from "./subnets.js";
 
@@ -24,7 +24,7 @@ const loopback = new Subnets("127.0.0.0/8", "::1/128");
 
 /** Whether an address belongs to the public internet: not to a private network, this machine, or a metadata service. */
 export function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 4) return !special.has(address);
+  if (net().isIP(address) === 4) return !special.has(address);
   return allocated.has(address) && !special.has(address);
 }
 

@@ -1,4 +1,5 @@
-import { BlockList, isIP } from "node:net";
+import type { BlockList } from "node:net";
+import { net } from "../builtins.js";
 
 /** A set of addresses, by subnets such as `10.0.0.0/8`. */
 export class Subnets {
@@ -11,7 +12,7 @@ export class Subnets {
 
   /** One with a zone is of a link, and in no set. One of IPv4 that is written as of IPv6 is what it is written as. */
   has(address: string): boolean {
-    const family = isIP(address);
+    const family = net().isIP(address);
     if (family === 0 || address.includes("%") || /^::ffff:/i.test(address)) return false;
     this.#list ??= blockList(this.#subnets);
     return this.#list.check(address, family === 4 ? "ipv4" : "ipv6");
@@ -19,10 +20,10 @@ export class Subnets {
 }
 
 function blockList(subnets: readonly string[]): BlockList {
-  const list = new BlockList();
+  const list = new (net().BlockList)();
   for (const subnet of subnets) {
     const [address = "", bits] = subnet.split("/");
-    list.addSubnet(address, Number(bits), isIP(address) === 4 ? "ipv4" : "ipv6");
+    list.addSubnet(address, Number(bits), net().isIP(address) === 4 ? "ipv4" : "ipv6");
   }
   return list;
 }

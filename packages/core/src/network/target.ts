@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { net } from "../builtins.js";
 
 /** What a client asks to be connected with. */
 export interface Target {
@@ -26,7 +26,7 @@ export function targetOf({ hostname, port, protocol }: URL): Target {
 
 /** The target as an entry of an allow-list would name it. */
 export function entryFor({ host, port }: Target): string {
-  const name = isIP(host) === 6 ? `[${host}]` : host;
+  const name = net().isIP(host) === 6 ? `[${host}]` : host;
   return webPorts.includes(port) ? name : `${name}:${port}`;
 }
 

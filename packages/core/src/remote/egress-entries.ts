@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { net } from "../builtins.js";
 import { SandboxError } from "../errors.js";
 
 /** One entry of an allow-list, for vendors whose lists name hosts and ranges of IPv4. */
@@ -22,7 +22,7 @@ export function egressEntries(provider: string, allow: readonly string[]): reado
         operation: "create",
       });
     const [address = "", bits, ...rest] = entry.split("/");
-    const version = isIP(address);
+    const version = net().isIP(address);
     if (version !== 0 && rest.length === 0 && isPrefix(bits, version)) {
       if (version === 6) throw refuse("UNSUPPORTED", `provider "${provider}" has IPv4 alone`);
       return { kind: "range", text: entry, cidr: `${address}/${bits ?? 32}` };

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import type { CreateOptions } from "../options.js";
 import { parsePythonPackages } from "../packages/parse-packages.js";
 import { parseOptions } from "../parse-options.js";
@@ -22,7 +22,7 @@ export interface PlanWords<Start, Egress, Native> {
   readonly start: ChosenTemplate<Start>;
   /** What that is, for people. */
   readonly startsFrom: string;
-  readonly nativeSchema: z.ZodType<Native>;
+  readonly nativeSchema: z.core.$ZodType<Native>;
   /** Hosts of package indexes that the provider's options name. */
   readonly packageHosts?: readonly string[] | undefined;
   /** @throws SandboxError `INVALID` or `UNSUPPORTED`, naming the entry */

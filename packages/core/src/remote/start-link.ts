@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { linkProgram } from "../agent/guest-source.js";
 import { unlessAborted } from "../deadline.js";
 import { messageOf, SandboxError } from "../errors.js";
@@ -49,14 +49,14 @@ export interface StartLinkOptions {
   readonly signal: AbortSignal;
 }
 
-const place = lazily<z.ZodType<LinkPlace>>(() =>
+const place = lazily<z.ZodMiniType<LinkPlace>>(() =>
   z.object({
-    user: z.string().max(256),
-    home: z.string().max(4096),
-    cwd: z.string().max(4096),
+    user: z.string().check(z.maxLength(256)),
+    home: z.string().check(z.maxLength(4096)),
+    cwd: z.string().check(z.maxLength(4096)),
   }),
 );
-const failed = lazily(() => z.object({ message: z.string().max(10_000) }));
+const failed = lazily(() => z.object({ message: z.string().check(z.maxLength(10_000)) }));
 
 /**
  * Puts our program in the place of the shell of a new terminal. One line is typed; what it runs makes the terminal

@@ -6,7 +6,8 @@ import { connect as connectTo, createServer } from "node:net";
 import type { Duplex, Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { type AgentRuntime, agentCommand, bridgeCommand } from "../../src/agent/guest-source.js";
-import { type AgentSession, agentSession, capabilities, type ServedNetwork, streamChannel } from "../../src/index.js";
+import { capabilities } from "../../src/index.js";
+import { type AgentSession, agentSession, type ServedNetwork, streamChannel } from "../../src/kit.js";
 import { python } from "./guest-client.js";
 
 const patient = { timeout: 10_000 };

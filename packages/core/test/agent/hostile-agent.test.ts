@@ -12,7 +12,8 @@ import {
   maxConnections,
   windowBytes,
 } from "../../src/agent/protocol.js";
-import { agentSession, capabilities, SandboxError, type ServedNetwork, streamChannel } from "../../src/index.js";
+import { capabilities, SandboxError } from "../../src/index.js";
+import { agentSession, type ServedNetwork, streamChannel } from "../../src/kit.js";
 
 const nothing = new Uint8Array();
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import { ownerLabel } from "@sandkit/core";
+import { ownerLabel } from "@sandkit/core/kit";
 import type Dockerode from "dockerode";
 import { packTar, unpackTar } from "modern-tar";
 import { statusOf } from "../errors.js";

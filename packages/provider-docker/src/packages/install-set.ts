@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Contact, ownerLabel, packageError, shownAddress } from "@sandkit/core";
+import type { Contact } from "@sandkit/core";
+import { ownerLabel, packageError, shownAddress } from "@sandkit/core/kit";
 import { firstCommand } from "../agent-program.js";
 import { dockerCapabilities } from "../capabilities.js";
 import { labelsOf, type SandboxRecord } from "../labels.js";

@@ -1,14 +1,5 @@
-import {
-  type Contact,
-  explainNpm,
-  explainPip,
-  type PackageVerdict,
-  type ProviderProcess,
-  type ProviderSession,
-  packageError,
-  readInstaller,
-  unlessAborted,
-} from "@sandkit/core";
+import { type Contact, type ProviderProcess, type ProviderSession, unlessAborted } from "@sandkit/core";
+import { explainNpm, explainPip, type PackageVerdict, packageError, readInstaller } from "@sandkit/core/kit";
 import { guestFile } from "./guest-file.js";
 import { about, type Installation, silenceSeconds } from "./installation.js";
 import { places } from "./places.js";

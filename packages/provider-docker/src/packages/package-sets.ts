@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { ownerState, type SandboxError } from "@sandkit/core";
+import type { SandboxError } from "@sandkit/core";
+import { ownerState } from "@sandkit/core/kit";
 import type { CompiledAgents } from "../compiled-agents.js";
 import type { EngineClient } from "../engine/client.js";
 import { engineError, refusal, statusOf } from "../errors.js";

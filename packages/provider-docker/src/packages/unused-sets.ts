@@ -1,4 +1,5 @@
-import type { ReapOptions, Sweep } from "@sandkit/core";
+import type { ReapOptions } from "@sandkit/core";
+import type { Sweep } from "@sandkit/core/kit";
 import type { ImageInspectInfo } from "dockerode";
 import type { EngineClient } from "../engine/client.js";
 import { messageOf, onEngine } from "../errors.js";

@@ -1,12 +1,6 @@
 import { type Duplex, finished } from "node:stream";
-import {
-  type OutputSink,
-  type PlainEnding,
-  type PlainExec,
-  type PlainPlace,
-  ProgramMarks,
-  SandboxError,
-} from "@sandkit/core";
+import { SandboxError } from "@sandkit/core";
+import { type OutputSink, type PlainEnding, type PlainExec, type PlainPlace, ProgramMarks } from "@sandkit/core/kit";
 import type { ContainerInspectInfo, Exec } from "dockerode";
 import type { EngineClient } from "../engine/client.js";
 import { startExec } from "../engine/hijack.js";

@@ -1,4 +1,5 @@
-import { PlainBox, type ProviderSession } from "@sandkit/core";
+import type { ProviderSession } from "@sandkit/core";
+import { PlainBox } from "@sandkit/core/kit";
 import type { Demultiplexed } from "../engine/demux.js";
 import { directoriesOf } from "../environment.js";
 import { providerName } from "../errors.js";

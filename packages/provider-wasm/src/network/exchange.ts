@@ -1,7 +1,8 @@
 import type { Agent, ClientRequest, IncomingMessage } from "node:http";
 import * as http from "node:http";
 import * as https from "node:https";
-import { type AllowList, deferred, type Slots } from "@sandkit/core";
+import { type AllowList, deferred } from "@sandkit/core";
+import type { Slots } from "@sandkit/core/kit";
 import { bare, failureOf, type GuardedLookups, NetworkError } from "@sandkit/core/network";
 import { decodedBody } from "./decoded-body.js";
 import { bodyWindow, type GuestRequest, type RequestNews, type ResponseHead } from "./messages.js";

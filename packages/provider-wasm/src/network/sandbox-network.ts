@@ -1,6 +1,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
-import { AllowList, Slots } from "@sandkit/core";
+import { AllowList } from "@sandkit/core";
+import { Slots } from "@sandkit/core/kit";
 import { guardedLookups, type Resolve } from "@sandkit/core/network";
 import { Exchange, type ExchangeContext, type ExchangeLimits, type ExchangeListener } from "./exchange.js";
 import type { GuestRequest } from "./messages.js";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import { z } from "@sandkit/core";
 import type { PackageCache } from "./cache.js";
 import { type Pin, pinSchema } from "./pin.js";
 

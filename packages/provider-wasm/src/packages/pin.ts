@@ -1,4 +1,4 @@
-import * as z from "zod";
+import { z } from "@sandkit/core";
 
 /** One archive that is wanted in a sandbox. Plain data: it is noted in the cache. */
 export const pinSchema = z.strictObject({
@@ -8,7 +8,7 @@ export const pinSchema = z.strictObject({
   version: z.string(),
   filename: z.string(),
   /** Absent for wheels of the local directory, which are trusted as they are. */
-  sha256: z.string().optional(),
+  sha256: z.optional(z.string()),
   origin: z.discriminatedUnion("from", [
     z.strictObject({ from: z.literal("directory"), path: z.string() }),
     z.strictObject({ from: z.literal("web"), url: z.url() }),
