@@ -54,6 +54,7 @@ export async function attachSandbox(
   ref: SandboxRef,
   options: AttachSandboxOptions = {},
 ): Promise<Sandbox> {
+  requireProvider(provider, "the first argument of attachSandbox()");
   const where = { provider: provider.name, sandboxId: ref.id, operation: "attach" };
   if (ref.provider !== provider.name) {
     const message = `sandbox ${ref.id} belongs to provider "${ref.provider}", not "${provider.name}": pass that provider`;
