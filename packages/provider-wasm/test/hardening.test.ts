@@ -1,7 +1,7 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
-import { readlink, rm } from "node:fs/promises";
+import { readFile, readlink, realpath, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { findHardening, startHardened } from "../src/hardening/hardening.js";
 import type { Launch, Wall } from "../src/hardening/wall.js";
 import { walls } from "../src/hardening/walls.js";
 import { wasm } from "../src/index.js";
-import { childrenOf, innermost } from "./processes.js";
+import { callerOf, childrenOf, innermost, lives } from "./processes.js";
 
 const run = promisify(execFile);
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -112,6 +112,26 @@ describe.runIf(process.platform === "linux")("the provider", () => {
     }
     expect((await sandbox.runCode("6 * 7")).value).toBe(42);
     await sandbox.destroy();
+  });
+
+  it("ends them with the caller behind unshare too, though the guest is busy", { timeout: 60_000 }, async ({
+    skip,
+  }) => {
+    if (!isChecked && !(await works(bubblewrap))) skip("without bubblewrap there is no place to be made that lacks it");
+    if (!isChecked && !(await works(unshare))) skip("unshare does not work on this machine");
+    const hidden = (await run("sh", ["-c", "command -v bwrap"])).stdout.trim();
+    const place = ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", hidden, "--"];
+    const caller = spawn("bwrap", [...place, process.execPath, `${here}owner.mjs`, "auto"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const outer = await new Promise<string>((resolve) =>
+      caller.stdout.once("data", (bytes) => resolve(`${bytes}`.trim())),
+    );
+    const pid = innermost(outer);
+    expect(await readlink(`/proc/${pid}/exe`)).toBe(await realpath(process.execPath));
+    expect(await readFile(`/proc/${outer}/cmdline`, "utf8")).toContain("unshare");
+    process.kill(Number(callerOf(outer)), "SIGKILL");
+    await vi.waitFor(() => expect([outer, pid].filter(lives)).toEqual([]), 15_000);
   });
 
   it("with portable starts them as they are, and says so", async () => {

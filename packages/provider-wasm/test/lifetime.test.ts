@@ -42,13 +42,15 @@ describe.runIf(process.platform === "linux").each(levels)("the child process, ha
     const settled = [running.wait(), cell].map((work) => expect(work).rejects.toMatchObject({ code: "SANDBOX_LOST" }));
     process.kill(Number(pid), "SIGKILL");
     await Promise.all(settled);
+    // A wall may tell of it in its own way.
+    const message = expect.stringMatching(hardening === "portable" ? /SIGKILL/ : /SIGKILL|exit code/);
     for (const call of [
       sandbox.files.list("/"),
       sandbox.files.write("a", "b"),
       sandbox.exec(["python3", "-V"]),
       sandbox.runCode("1"),
     ]) {
-      await expect(call).rejects.toMatchObject({ code: "SANDBOX_LOST", message: expect.stringContaining("SIGKILL") });
+      await expect(call).rejects.toMatchObject({ code: "SANDBOX_LOST", message });
     }
     expect((await sandbox.info()).state).toBe("gone");
     await sandbox.destroy();

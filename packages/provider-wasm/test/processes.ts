@@ -11,6 +11,11 @@ export function innermost(pid: string): string {
   return inner === undefined ? pid : innermost(inner);
 }
 
+/** The process that has started one. */
+export function callerOf(pid: string): string {
+  return /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? "";
+}
+
 /** Whether a process runs; a zombie does not. */
 export function lives(pid: string): boolean {
   return existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));

@@ -27,7 +27,11 @@ const mebibyte = 1024 * 1024;
 const directories = ["/workspace", "/app", "/tmp", "/tools", "/home/user", sitePackages];
 
 // Nothing may outlive the caller, however busy the workers are.
-const end = () => process.kill(process.pid, "SIGKILL");
+const end = () => {
+  process.kill(process.pid, "SIGKILL");
+  // The first process of a namespace goes on: it is deaf to what it sends to itself.
+  process.abort();
+};
 process.on("disconnect", end);
 // It may have gone before there was anybody to notice.
 if (!process.connected) end();

@@ -62,6 +62,8 @@ const unshare: Wall = {
     if (!program || !setpriv) return undefined;
     return limited(
       [
+        // With the caller ends unshare, and with that the command.
+        ...[setpriv, "--pdeathsig", "KILL", "--"],
         program,
         ...["--user", "--map-root-user", "--net", "--ipc", "--uts", "--pid", "--mount-proc"],
         ...["--fork", "--kill-child"],
