@@ -114,25 +114,28 @@ describe.runIf(process.platform === "linux")("the provider", () => {
     await sandbox.destroy();
   });
 
-  it("ends them with the caller behind unshare too, though the guest is busy", { timeout: 60_000 }, async ({
-    skip,
-  }) => {
-    if (!isChecked && !(await works(bubblewrap))) skip("without bubblewrap there is no place to be made that lacks it");
-    if (!isChecked && !(await works(unshare))) skip("unshare does not work on this machine");
-    const hidden = (await run("sh", ["-c", "command -v bwrap"])).stdout.trim();
-    const place = ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", hidden, "--"];
-    const caller = spawn("bwrap", [...place, process.execPath, `${here}owner.mjs`, "auto"], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    const outer = await new Promise<string>((resolve) =>
-      caller.stdout.once("data", (bytes) => resolve(`${bytes}`.trim())),
-    );
-    const pid = innermost(outer);
-    expect(await readlink(`/proc/${pid}/exe`)).toBe(await realpath(process.execPath));
-    expect(await readFile(`/proc/${outer}/cmdline`, "utf8")).toContain("unshare");
-    process.kill(Number(callerOf(outer)), "SIGKILL");
-    await vi.waitFor(() => expect([outer, pid].filter(lives)).toEqual([]), 15_000);
-  });
+  it.each(["busy", "idle"])(
+    "ends them with the caller behind unshare too: a %s one",
+    { timeout: 60_000 },
+    async (state, { skip }) => {
+      if (!isChecked && !(await works(bubblewrap)))
+        skip("without bubblewrap there is no place to be made that lacks it");
+      if (!isChecked && !(await works(unshare))) skip("unshare does not work on this machine");
+      const hidden = (await run("sh", ["-c", "command -v bwrap"])).stdout.trim();
+      const place = ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", hidden, "--"];
+      const caller = spawn("bwrap", [...place, process.execPath, `${here}owner.mjs`, "auto", state], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      const outer = await new Promise<string>((resolve) =>
+        caller.stdout.once("data", (bytes) => resolve(`${bytes}`.trim())),
+      );
+      const pid = innermost(outer);
+      expect(await readlink(`/proc/${pid}/exe`)).toBe(await realpath(process.execPath));
+      expect(await readFile(`/proc/${outer}/cmdline`, "utf8")).toContain("unshare");
+      process.kill(Number(callerOf(outer)), "SIGKILL");
+      await vi.waitFor(() => expect([outer, pid].filter(lives)).toEqual([]), 15_000);
+    },
+  );
 
   it("with portable starts them as they are, and says so", async () => {
     const provider = wasm({ hardening: "portable", codeCache: false });
