@@ -114,8 +114,8 @@ describe.runIf(process.platform === "linux")("the provider", () => {
     await sandbox.destroy();
   });
 
-  it.each(["busy", "idle"])(
-    "ends them with the caller behind unshare too: a %s one",
+  it.for(["busy", "idle"])(
+    "ends them with the caller behind unshare too: %s ones",
     { timeout: 60_000 },
     async (state, { skip }) => {
       if (!isChecked && !(await works(bubblewrap)))

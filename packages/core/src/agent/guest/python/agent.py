@@ -264,12 +264,26 @@ class Agent:
                 waiting.register(client.sink, select.POLLOUT)
                 waiting.poll(max(0, (deadline - time.monotonic()) * 1000))
                 client.flush()
+        if self.listener is not None:
+            self.wait_for_bridges(deadline)
         for client in list(self.clients):
             self.client_left(client)
         # The end of PID 1 is the end of all.
         if os.getpid() != 1 and not self.crew.end_all():
             os.write(2, b"sandkit agent: processes of the box do not end\n")
             self.exit_code = 1
+
+    def wait_for_bridges(self, deadline):
+        """What carries the last words out is a process of the box too, and would end with PID 1 before it has."""
+        leaving = select.poll()
+        there = {client.source for client in self.clients}
+        for client in self.clients:
+            client.say_no_more()
+            leaving.register(client.source, 0)
+        while there and time.monotonic() < deadline:
+            for descriptor, _ in leaving.poll(max(0, (deadline - time.monotonic()) * 1000)):
+                leaving.unregister(descriptor)
+                there.discard(descriptor)
 
     def catch_signals(self):
         def shut_down(_number, _frame):

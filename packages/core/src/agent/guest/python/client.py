@@ -5,6 +5,8 @@ import os
 import select
 from _collections import deque
 
+import _socket as socket
+
 from .connection import AcceptedConnection, HostConnection
 from .file_streams import ListStream, ReadStream, RemoveStream, WriteStream
 from .files import mkdir, move, stat_file, symlink
@@ -331,6 +333,16 @@ class Client:
         del batch[:done]
         if count:
             batch[0] = memoryview(batch[0])[count:]
+
+    def say_no_more(self):
+        """Of a client at a socket: it reads to the end, and leaves."""
+        channel = socket.socket(fileno=self.sink)
+        try:
+            channel.shutdown(socket.SHUT_WR)
+        except OSError:
+            # It has left already.
+            pass
+        channel.detach()
 
     def farewell(self, message):
         self.send(FAREWELL, 0, 0, message, urgent=True)
