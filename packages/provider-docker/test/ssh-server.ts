@@ -50,6 +50,8 @@ export class SshServer {
       KbdInteractiveAuthentication: "no",
       PermitRootLogin: "prohibit-password",
       MaxStartups: 100,
+      // What the user's shell does first on this machine may take any time, or wait for another.
+      SetEnv: `HOME=${folder}`,
     };
     await writeFile(`${folder}/server`, lines(settings));
     const server = spawn(program, ["-D", "-e", "-f", `${folder}/server`], { stdio: ["ignore", "ignore", "pipe"] });
