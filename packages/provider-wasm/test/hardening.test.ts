@@ -123,7 +123,7 @@ describe.runIf(process.platform === "linux")("the provider", () => {
       if (!isChecked && !(await works(unshare))) skip("unshare does not work on this machine");
       const hidden = (await run("sh", ["-c", "command -v bwrap"])).stdout.trim();
       const place = ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", hidden, "--"];
-      const caller = spawn("bwrap", [...place, process.execPath, `${here}owner.mjs`, "auto", state], {
+      const caller = spawn(hidden, [...place, process.execPath, `${here}owner.mjs`, "auto", state], {
         stdio: ["ignore", "pipe", "inherit"],
       });
       const outer = await new Promise<string>((resolve) =>
