@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { ownerLabel, ownerState } from "../src/owner.js";
 
-const core = fileURLToPath(new URL("../dist/index.js", import.meta.url));
+const kit = fileURLToPath(new URL("../dist/kit.js", import.meta.url));
 
 describe("an owner", () => {
   it("is told apart from programs that had its number before, and from those of other places", async () => {
@@ -18,7 +18,7 @@ describe("an owner", () => {
   });
 
   it("is dead once its program is", async () => {
-    const program = `import { ownerLabel } from ${JSON.stringify(core)}; console.log(await ownerLabel()); setInterval(() => {}, 1000);`;
+    const program = `import { ownerLabel } from ${JSON.stringify(kit)}; console.log(await ownerLabel()); setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", program], {
       stdio: ["ignore", "pipe", "inherit"],
     });
