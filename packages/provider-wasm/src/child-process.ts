@@ -72,6 +72,7 @@ export class SandboxChild {
   #onRequest: ((message: FromGuest) => void) | undefined;
   readonly #over = new AbortController();
   readonly #commands = new GuestCommands(this.#over.signal);
+  #onFilesChanged: (() => void) | undefined;
   #onReady: ((cached: boolean) => void) | undefined;
   #cached = false;
   /** Resolves when the process is gone. */
@@ -228,6 +229,11 @@ export class SandboxChild {
     this.#commands.handler = handler;
   }
 
+  /** Who is told that files may be different from the last listing; once after each. */
+  onFilesChanged(handler: () => void): void {
+    this.#onFilesChanged = handler;
+  }
+
   /** Who carries out what guests ask of the network. */
   onRequest(handler: (message: FromGuest) => void): void {
     this.#onRequest = handler;
@@ -298,6 +304,9 @@ export class SandboxChild {
         break;
       case "result":
         this.#take(message.id)?.resolve(message.value as never);
+        break;
+      case "changed":
+        this.#onFilesChanged?.();
         break;
       case "failure": {
         const call = this.#take(message.id);

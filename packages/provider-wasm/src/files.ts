@@ -1,5 +1,6 @@
 import type { FileInfo, ListFilesOptions, ProviderFiles, ReadOptions, WriteOptions } from "@sandkit/core";
 import type { SandboxChild } from "./child-process.js";
+import { LatestListing } from "./latest-listing.js";
 import type { FileRecord } from "./protocol.js";
 
 /** Moved at a time, so that a file of any size passes through little memory. */
@@ -7,6 +8,7 @@ const pieceSize = 1024 * 1024;
 
 /** The file primitives, answered by the broker, also while interpreters are busy. */
 export function wasmFiles(child: SandboxChild): ProviderFiles {
+  const listing = new LatestListing(child);
   return {
     async read(path, { offset = 0, length = Number.POSITIVE_INFINITY, signal }: ReadOptions = {}) {
       signal?.throwIfAborted();
@@ -58,7 +60,7 @@ export function wasmFiles(child: SandboxChild): ProviderFiles {
     },
 
     async list(path, options: ListFilesOptions = {}) {
-      return (await child.call("list", [path, options], { operation: "files.list", subject: path })).map(fileInfo);
+      return (await listing.records(path, options)).map(fileInfo);
     },
 
     async stat(path, { followSymlinks }) {

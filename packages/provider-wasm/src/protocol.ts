@@ -117,6 +117,8 @@ export type FromChild =
   /** It can be claimed; whether it found its code compiled. */
   | { readonly type: "ready"; readonly cached: boolean }
   | { readonly type: "pong" }
+  /** Files may be different from the last listing. Said once after each, and before anything that tells of the change. */
+  | { readonly type: "changed" }
   | { readonly type: "result"; readonly id: number; readonly value: unknown }
   | { readonly type: "failure"; readonly id: number; readonly errno: string; readonly message: string }
   | { readonly type: "output"; readonly job: string; readonly stream: OutputStream; readonly bytes: Uint8Array }

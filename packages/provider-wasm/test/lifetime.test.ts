@@ -40,6 +40,8 @@ describe.runIf(process.platform === "linux").each(levels)("the child process, ha
     const running = await sandbox.spawn(["python3", "-c", "import time; time.sleep(60)"]);
     const cell = sandbox.runCode("import time; time.sleep(60)");
     const settled = [running.wait(), cell].map((work) => expect(work).rejects.toMatchObject({ code: "SANDBOX_LOST" }));
+    // What was listed while it lived is no answer afterwards.
+    await sandbox.files.list("/");
     process.kill(Number(pid), "SIGKILL");
     await Promise.all(settled);
     // A wall may tell of it in its own way.

@@ -9,6 +9,7 @@ import { loadAssets } from "./assets.js";
 import { changePackages } from "./change-packages.js";
 import { collectGarbage } from "./collect-garbage.js";
 import { FileError } from "./file-error.js";
+import { FileNews } from "./file-news.js";
 import { FileSystem } from "./filesystem.js";
 import { HostCommands } from "./host-commands.js";
 import { HostFiles } from "./host-files.js";
@@ -24,6 +25,22 @@ type Handlers = {
 };
 
 const mebibyte = 1024 * 1024;
+/** Calls that leave all files as they are; what a program does to them is told by itself. */
+const reading: ReadonlySet<CallName> = new Set<CallName>([
+  "start",
+  "write",
+  "closeInput",
+  "signal",
+  "cell",
+  "interrupt",
+  "end",
+  "packages",
+  "stat",
+  "list",
+  "openRead",
+  "read",
+  "closeRead",
+]);
 const directories = ["/workspace", "/app", "/tmp", "/tools", "/home/user", sitePackages];
 
 // Nothing may outlive the caller, however busy the workers are.
@@ -39,7 +56,8 @@ if (!process.connected) end();
 process.on("SIGINT", () => undefined);
 
 const options = JSON.parse(process.argv[2] ?? "{}") as ChildOptions;
-const files = new FileSystem(options.diskMiB * mebibyte);
+const news = new FileNews(() => send({ type: "changed" }));
+const files = new FileSystem(options.diskMiB * mebibyte, () => news.changed());
 for (const path of directories) ensureDirectory(files, path);
 ensureDirectory(files, "/tmp").mode = 0o1777;
 
@@ -75,8 +93,11 @@ async function answer({ id, name, args }: Extract<ToChild, { type: "call" }>): P
   try {
     // The arguments come from our own caller, with the types of `Calls`.
     const handler = handlers()[name] as (...args: readonly unknown[]) => unknown;
-    send({ type: "result", id, value: (await handler(...args)) ?? null });
+    const value = (await handler(...args)) ?? null;
+    if (!reading.has(name)) files.changed();
+    send({ type: "result", id, value });
   } catch (error) {
+    files.changed();
     const errno = error instanceof FileError ? error.errno : "EIO";
     send({ type: "failure", id, errno, message: error instanceof Error ? error.message : String(error) });
   }
@@ -114,7 +135,10 @@ function handlers(): Handlers {
     changePackages: (change) => changePackages(files, change),
     packages: () => installedPackages(files),
     stat: (path, follow) => hostFiles.stat(path, follow),
-    list: (path, listing) => hostFiles.list(path, listing),
+    list: (path, listing) => {
+      news.listed();
+      return hostFiles.list(path, listing);
+    },
     mkdir: (path) => done(() => hostFiles.mkdir(path)),
     move: (from, to) => done(() => hostFiles.move(from, to)),
     symlink: (target, path) => done(() => hostFiles.symlink(target, path)),

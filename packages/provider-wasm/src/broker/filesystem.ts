@@ -46,10 +46,13 @@ const reserved = new Set(["dev", "lib", "proc"]);
 export class FileSystem {
   readonly quota: Quota;
   readonly root: DirectoryInode;
+  /** To be called once anything here is, or may be, different. */
+  readonly changed: () => void;
   readonly #inodes = new Map<number, Inode>();
   #nextInode = 1;
 
-  constructor(quotaBytes: number) {
+  constructor(quotaBytes: number, onChange: () => void = () => undefined) {
+    this.changed = onChange;
     this.quota = new Quota(quotaBytes);
     const base = this.#base(0o755);
     // The root is its own parent.

@@ -4,6 +4,10 @@ import { resolvePath } from "./path-resolver.js";
 
 const typeBits = { file: 0o100000, directory: 0o040000, symlink: 0o120000 } as const;
 const mostOpenFiles = 4096;
+/** Operations that leave all files as they are. */
+const reading: ReadonlySet<string> = new Set(
+  "lookup walk getattr fstat readlink readdir open close read statfs".split(" "),
+);
 
 /** Result of an operation, and how many bytes of the reply area it filled. */
 interface Answer {
@@ -30,7 +34,12 @@ export class GuestFiles {
   run(name: string, args: unknown, data: Uint8Array, replyArea: Uint8Array): Answer {
     const operation = Object.hasOwn(this.#operations, name) ? this.#operations[name] : undefined;
     if (!operation || !Array.isArray(args)) throw new FileError("EINVAL", name);
-    return operation(args, data, replyArea) ?? { result: null };
+    try {
+      return operation(args, data, replyArea) ?? { result: null };
+    } finally {
+      // One that fails may have done a part.
+      if (!reading.has(name)) this.#files.changed();
+    }
   }
 
   /** Closes what the worker left open. */
