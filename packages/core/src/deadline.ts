@@ -81,6 +81,16 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | unde
   return new Promise<T>((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    const over = () => signal.removeEventListener("abort", onAbort);
+    promise.then(
+      (value) => {
+        over();
+        resolve(value);
+      },
+      (error) => {
+        over();
+        reject(error);
+      },
+    );
   });
 }

@@ -25,6 +25,7 @@ export class OutputCapture {
 
   /** What is kept now; the copy does not change later. */
   snapshot(): Captured {
+    if (this.#totalBytes === 0) return emptyCapture();
     const head = this.#head.bytes();
     const tail = this.#tail.bytes();
     const omitted = this.#totalBytes - head.length - tail.length;

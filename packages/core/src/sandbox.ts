@@ -65,7 +65,7 @@ export class Sandbox implements AsyncDisposable {
     this.git = new Git(this);
     this.#kernels = new Kernels({
       session,
-      approve: (code, language) => this.#askApproval({ kind: "code", code, language }),
+      approve: approve && ((code, language) => this.#askApproval({ kind: "code", code, language })),
       abandon: this.#abandon,
     });
   }
@@ -134,7 +134,7 @@ export class Sandbox implements AsyncDisposable {
     checkOptions("runCode", options);
     this.#assertAlive("runCode");
     const { language, kernel, ...bounds } = options;
-    return this.#kernels.find(kernel, language).run(code, bounds);
+    return this.#kernels.find(kernel, language).runChecked(code, bounds);
   }
 
   /**

@@ -222,7 +222,10 @@ export class Sandboxes {
   }
 
   async #findDefault(making: Making): Promise<HeldSandbox> {
-    if (this.#default !== undefined) await this.#shelf.checkAlive(await unlessAborted(this.#default, making.signal));
+    if (this.#default !== undefined) {
+      const held = await unlessAborted(this.#default, making.signal);
+      if (await this.#shelf.checkAlive(held)) return held;
+    }
     this.#default ??= this.#createDefault(making);
     return await unlessAborted(this.#default, making.signal);
   }

@@ -33,25 +33,28 @@ it("the session longest unused gives way to a new one, once its calls are answer
       return one;
     },
   });
+  /** The body of the answer, once it is given. */
   const post = async (method: string, params: Record<string, unknown>, session?: string) => {
     const headers = { ...jsonRpc, ...(session === undefined ? {} : { "mcp-session-id": session }) };
     const request = new Request("http://localhost/mcp", { method: "POST", headers });
-    return await sessions.fetch(request, { parsedBody: { jsonrpc: "2.0", id: 1, method, params } });
+    const listeners: (() => void)[] = [];
+    const whenOver = (listener: () => void) => void listeners.push(listener);
+    const parsedBody = { jsonrpc: "2.0", id: 1, method, params };
+    const reply = await sessions.fetch(request, { parsedBody, whenOver });
+    const body = await reply.text();
+    for (const listener of listeners) listener();
+    return { body, session: reply.headers.get("mcp-session-id") ?? "" };
   };
-  const begin = async () => {
-    const clientInfo = { name: "test", version: "1" };
-    const reply = await post("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
-    await reply.text();
-    return reply.headers.get("mcp-session-id") ?? "";
-  };
+  const clientInfo = { name: "test", version: "1" };
+  const begin = () => post("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
   const first = await begin();
-  const owed = (await post("tools/list", {}, first)).text();
+  const owed = post("tools/list", {}, first.session);
   await begin();
   expect(closed).toEqual([]);
   answer();
-  expect(await owed).toContain('"tools":[]');
+  expect((await owed).body).toContain('"tools":[]');
   expect(closed).toEqual([0]);
-  expect(await (await post("ping", {}, first)).text()).toBe("stateless");
+  expect((await post("ping", {}, first.session)).body).toBe("stateless");
   await begin();
   expect(closed).toEqual([0, 1]);
 });

@@ -9,7 +9,8 @@ export class CellOutput {
   /** Called once when the caller's listener throws: the cell is to be stopped. */
   onFailure: (() => void) | undefined;
   readonly #captures: Readonly<Record<OutputChunk["stream"], OutputCapture>>;
-  readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  /** Made with the first output: most cells write to one stream or to none. */
+  readonly #decoders = new Map<OutputChunk["stream"], InstanceType<typeof TextDecoder>>();
   readonly #listener: RunOptions["onOutput"];
   #failure: { readonly cause: unknown } | undefined;
 
@@ -26,13 +27,15 @@ export class CellOutput {
 
   async add(stream: OutputChunk["stream"], bytes: Uint8Array): Promise<void> {
     this.#captures[stream].add(bytes);
-    await this.#tell({ stream, bytes, text: this.#decoders[stream].decode(bytes, { stream: true }) });
+    const decoder = this.#decoders.get(stream) ?? new TextDecoder();
+    this.#decoders.set(stream, decoder);
+    await this.#tell({ stream, bytes, text: decoder.decode(bytes, { stream: true }) });
   }
 
   /** Tells the caller of characters that were never finished. */
   async end(): Promise<void> {
-    for (const stream of ["stdout", "stderr"] as const) {
-      const text = this.#decoders[stream].decode();
+    for (const [stream, decoder] of this.#decoders) {
+      const text = decoder.decode();
       if (text) await this.#tell({ stream, bytes: new Uint8Array(), text });
     }
   }

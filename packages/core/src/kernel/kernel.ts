@@ -38,8 +38,8 @@ export type CellOptions = Omit<RunCodeOptions, "language" | "kernel">;
 export interface KernelOwner {
   readonly provider: string;
   readonly start: () => Promise<ProviderKernel>;
-  /** Asks for approval of the code. @throws SandboxError `DENIED` */
-  readonly approve: (code: string) => Promise<void>;
+  /** Asks for approval of the code; absent where nobody is asked. @throws SandboxError `DENIED` */
+  readonly approve?: ((code: string) => Promise<void>) | undefined;
   readonly abandon: Abandon;
   readonly onClose: () => void;
 }
@@ -70,6 +70,11 @@ export class Kernel implements AsyncDisposable {
    */
   async run(code: string, options: CellOptions = {}): Promise<CellResult> {
     checkOptions("cell", options);
+    return await this.runChecked(code, options);
+  }
+
+  /** For core alone: options that were checked need no second look. */
+  async runChecked(code: string, options: CellOptions): Promise<CellResult> {
     if (typeof code !== "string") {
       throw new SandboxError("INVALID", `the code of a cell must be a string, not ${typeof code}`, {
         provider: this.#owner.provider,
@@ -153,8 +158,8 @@ export class Kernel implements AsyncDisposable {
     if (options.signal?.aborted) return cellResult(output, { reason: "aborted", startedMs: performance.now() });
     let interpreter: ProviderKernel;
     try {
-      await unlessAborted(this.#owner.approve(code), options.signal);
-      interpreter = await unlessAborted(this.#ready(), options.signal);
+      if (this.#owner.approve !== undefined) await unlessAborted(this.#owner.approve(code), options.signal);
+      interpreter = this.#interpreter ?? (await unlessAborted(this.#ready(), options.signal));
     } catch (error) {
       if (!options.signal?.aborted || error !== options.signal.reason) throw error;
       return cellResult(output, { reason: "aborted", startedMs: performance.now() });

@@ -10,8 +10,8 @@ import { Kernel } from "./kernel.js";
 /** What the kernels of a sandbox need to know of it. */
 export interface KernelsOwner {
   readonly session: ProviderSession;
-  /** Asks for approval of a cell. @throws SandboxError `DENIED` */
-  readonly approve: (code: string, language: KernelLanguage) => Promise<void>;
+  /** Asks for approval of a cell; absent where nobody is asked. @throws SandboxError `DENIED` */
+  readonly approve?: ((code: string, language: KernelLanguage) => Promise<void>) | undefined;
   readonly abandon: Abandon;
 }
 
@@ -73,7 +73,7 @@ export class Kernels {
     const kernel = new Kernel(language, request.id, {
       provider,
       start: () => start({ language, cwd, env }),
-      approve: (code) => approve(code, language),
+      approve: approve && ((code) => approve(code, language)),
       abandon,
       onClose: () => this.#known.delete(kernel.id),
     });

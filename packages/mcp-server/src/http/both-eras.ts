@@ -1,19 +1,21 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import {
+  type AuthInfo,
   createMcpHandler,
   isLegacyRequest,
   legacyStatelessFallback,
-  type McpHandlerRequestOptions,
   type McpServerFactory,
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import { report } from "../report.js";
 import { LegacySessions } from "./legacy-sessions.js";
 import { ModernHandlers } from "./modern-handlers.js";
+import type { Served } from "./served.js";
 
 /** The protocol of 2026 and those of 2025, from one factory. */
 export interface BothEras {
-  readonly handle: ReturnType<typeof toNodeHandler>;
+  handle(request: IncomingMessage & { readonly auth: AuthInfo }, response: ServerResponse): Promise<void>;
   /**
    * Tells a change to those clients of one principal that listen for it in the newer protocol; the others hear of it by
    * their server.
@@ -29,7 +31,7 @@ export function bothEras(factory: McpServerFactory, maxRequestBodySize: number):
   const stateless = legacyStatelessFallback(factory, onerror, { maxRequestBodySize });
   const modern = new ModernHandlers(() => createMcpHandler(factory, { legacy: "reject", onerror, maxRequestBodySize }));
   const legacy = new LegacySessions({ factory, maxRequestBodySize, stateless });
-  const fetch = async (request: Request, options: McpHandlerRequestOptions = {}) => {
+  const fetch = async (request: Request, options: Served) => {
     if (request.method !== "POST") return await legacy.fetch(request, options);
     const parsedBody = parsed(await request.text());
     if (parsedBody === undefined) return notJson();
@@ -37,7 +39,14 @@ export function bothEras(factory: McpServerFactory, maxRequestBodySize: number):
     return await (isLegacy ? legacy : modern).fetch(request, { ...options, parsedBody });
   };
   return {
-    handle: toNodeHandler({ fetch }, { onerror, maxRequestBodySize }),
+    async handle(incoming, response) {
+      const whenOver: Served["whenOver"] = (listener) => {
+        if (response.closed) listener();
+        else response.once("close", listener);
+      };
+      const handler = { fetch: (request: Request) => fetch(request, { authInfo: incoming.auth, whenOver }) };
+      await toNodeHandler(handler, { onerror, maxRequestBodySize })(incoming, response);
+    },
     tellChange: (clientId, uri) => modern.tellChange(clientId, uri),
     async close() {
       await Promise.all([legacy.close(), modern.close()]);

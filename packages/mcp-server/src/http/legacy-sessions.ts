@@ -7,7 +7,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { report } from "../report.js";
-import { whenGiven } from "./when-given.js";
+import type { Served } from "./served.js";
 
 const maxSessionsByDefault = 500;
 
@@ -53,8 +53,7 @@ export class LegacySessions {
     this.#options = options;
   }
 
-  /** @param options With the body of a POST, parsed. */
-  readonly fetch = async (request: Request, options: McpHandlerRequestOptions): Promise<Response> => {
+  readonly fetch = async (request: Request, options: Served): Promise<Response> => {
     const id = request.headers.get("mcp-session-id");
     const body = options.parsedBody;
     const session = id === null ? undefined : this.#sessions.get(id);
@@ -93,22 +92,21 @@ export class LegacySessions {
   }
 
   /** A client that goes away before the answer has cancelled: there is nothing it could resume from. */
-  async #serve(session: Session, request: Request, options: McpHandlerRequestOptions) {
+  async #serve(session: Session, request: Request, options: Served) {
     for (const { id } of [options.parsedBody].flat().filter(isJSONRPCRequest)) {
       const params = { requestId: id, reason: "the client went away" };
       request.signal.addEventListener("abort", () =>
         session.transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params }),
       );
     }
-    const response = await session.transport.handleRequest(request, options);
-    return request.method === "POST" ? this.#owed(session, request, response) : response;
+    if (request.method === "POST") this.#owe(session, options);
+    return await session.transport.handleRequest(request, options);
   }
 
   /** Counts the answer as owed until it is given, or nobody waits for it. */
-  #owed(session: Session, { signal }: Request, response: Response): Response {
-    if (response.body === null || signal.aborted) return response;
+  #owe(session: Session, { whenOver }: Served): void {
     session.underWay += 1;
-    return whenGiven(response, signal, () => {
+    whenOver(() => {
       session.underWay -= 1;
       this.#closeUnused(session);
     });

@@ -1,6 +1,6 @@
-import type { McpHandlerRequestOptions, McpHttpHandler } from "@modelcontextprotocol/server";
+import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import { report } from "../report.js";
-import { whenGiven } from "./when-given.js";
+import type { Served } from "./served.js";
 
 /** Principals that are remembered at least. */
 const usualMax = 1_000;
@@ -23,22 +23,17 @@ export class ModernHandlers {
     this.#max = max;
   }
 
-  async fetch(request: Request, options: McpHandlerRequestOptions): Promise<Response> {
+  async fetch(request: Request, { whenOver, ...options }: Served): Promise<Response> {
     const id = options.authInfo?.clientId ?? "";
     const known = this.#handlers.get(id) ?? { handler: this.#make(), underWay: 0 };
     this.#handlers.delete(id);
     this.#handlers.set(id, known);
     known.underWay += 1;
-    this.#forgetOld();
-    const over = () => {
+    whenOver(() => {
       known.underWay -= 1;
-    };
-    try {
-      return whenGiven(await known.handler.fetch(request, options), request.signal, over);
-    } catch (error) {
-      over();
-      throw error;
-    }
+    });
+    this.#forgetOld();
+    return await known.handler.fetch(request, options);
   }
 
   tellChange(clientId: string, uri: string): void {

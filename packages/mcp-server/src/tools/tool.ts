@@ -98,7 +98,7 @@ export function defineTool<Schema extends z.ZodObject>(definition: ToolDefinitio
     },
     async prepare(input, context) {
       const schema = schemaFor(context);
-      const parsed = await schema.safeParseAsync(definition.prepare?.(input ?? {}) ?? input ?? {});
+      const parsed = schema.safeParse(definition.prepare?.(input ?? {}) ?? input ?? {});
       if (parsed.success) {
         definition.check?.(parsed.data, context);
         const act = definition.act(parsed.data, context);
