@@ -202,6 +202,7 @@ function guardOptional(session: ProviderSession, guard: Guard): Partial<Provider
   return {
     ...(session.process && { process: guard("process", session.process.bind(session)) }),
     ...(session.onContact && { onContact: session.onContact.bind(session) }),
+    ...(session.onUse && { onUse: session.onUse.bind(session) }),
     ...(session.port && { port: guard("port", session.port.bind(session)) }),
     ...(session.snapshot && { snapshot: guard("snapshot", session.snapshot.bind(session)) }),
     ...(session.fork && { fork: guard("fork", session.fork.bind(session)) }),

@@ -156,6 +156,15 @@ export class Sandbox implements AsyncDisposable {
     this.#optional("onContact", "network.contacts")(listener);
   }
 
+  /**
+   * Has `listener` told of use that no call shows, once a second at most while it lasts: bytes through a port that this
+   * program serves. What reaches a port by the backend's own address is not seen here, and not told.
+   */
+  onUse(listener: () => void): void {
+    this.#assertAlive("onUse");
+    this.#session.onUse?.(listener);
+  }
+
   /** Makes a port of the sandbox reachable. @throws SandboxError `UNSUPPORTED` without `ports` */
   async port(port: number, options?: { readonly waitMs?: number | undefined }): Promise<PortInfo> {
     return this.#optional("port", "ports")(port, options);

@@ -45,6 +45,8 @@ export class HeldSandbox {
     this.#idleMs = idleMs;
     this.#onIdle = onIdle;
     this.#startClock();
+    // Whoever looks at a page that it serves uses it too.
+    sandbox.onUse(() => this.#touch());
   }
 
   /** Uses the sandbox: while anything does, it is not idle. */
@@ -55,8 +57,7 @@ export class HeldSandbox {
       return await action(this.sandbox);
     } finally {
       this.#users -= 1;
-      this.#usedAt = performance.now();
-      this.#startClock();
+      this.#touch();
     }
   }
 
@@ -92,7 +93,13 @@ export class HeldSandbox {
     clearTimeout(this.#timer);
   }
 
+  #touch(): void {
+    this.#usedAt = performance.now();
+    this.#startClock();
+  }
+
   #startClock(): void {
+    clearTimeout(this.#timer);
     if (this.#idleMs === undefined || this.#onIdle === undefined || this.#users > 0 || this.#stopped) return;
     this.#timer = setTimeout(this.#onIdle, this.#idleMs);
     this.#timer.unref();

@@ -57,6 +57,28 @@ describe("over stdio, where calls share a default sandbox", () => {
     expect(textOf(await exec(server, "true"))).not.toContain("Note:");
   });
 
+  it("is not idle while somebody uses a port of it, and is after that", async () => {
+    const agent = { provider: "@sandkit/provider-local", options: { agent: "python" } };
+    await using server = await connect({ ...agent, idleSeconds: 2, tools: ["expose_port"] });
+    const code = [
+      "import http.server, threading",
+      "page = http.server.ThreadingHTTPServer(('127.0.0.1', 0), http.server.SimpleHTTPRequestHandler)",
+      "threading.Thread(target=page.serve_forever, daemon=True).start()",
+      "page.server_port",
+    ].join("\n");
+    const port = Number(/\d+$/.exec(textOf(await server.call("run_code", { code })))?.[0]);
+    const exposed = textOf(await server.call("expose_port", { port }));
+    const [, url = "", name = "", token = ""] = /is at (\S+)\n.*: (\S+): (\S+)/.exec(exposed) ?? [];
+    for (let visit = 0; visit < 10; visit++) {
+      expect((await fetch(url, { headers: { [name]: token } })).status).toBe(200);
+      await sleep(500);
+    }
+    expect(textOf(await exec(server, "true"))).not.toContain("Note:");
+    await sleep(2_500);
+    await expect(fetch(url, { headers: { [name]: token } })).rejects.toThrow();
+    expect(textOf(await exec(server, "true"))).toContain("Note: the earlier default sandbox is gone");
+  });
+
   it("tells a sandbox that has expired from one that never was", async () => {
     await using server = await connect({ idleSeconds: 0.4 });
     const made = await server.call("create_sandbox");
