@@ -88,6 +88,7 @@ function toolCall(runtime: Runtime, parts: Parts): ToolCall {
   return {
     ...toolContext(runtime, surface),
     sandboxes: runtime.sandboxesOf(principal),
+    snapshots: runtime.snapshotsOf(principal),
     runs: runtime.runsOf(principal),
     progress,
     output,

@@ -80,7 +80,9 @@ export const configSchema = z.strictObject({
   maxImageBytes: z.int().positive().meta({ description: "Largest image shown, in bytes." }).default(1_000_000),
   fileLinks: z
     .boolean()
-    .meta({ description: "Whether runs tell which files they left: one more request to the sandbox each." })
+    .meta({
+      description: "Whether runs tell which files they left: with most providers one more request to the sandbox each.",
+    })
     .default(true),
   maxInputBytes: z
     .int()
@@ -89,6 +91,11 @@ export const configSchema = z.strictObject({
     .meta({ description: "Largest code, command, stdin or file content of one call, in bytes." })
     .default(4 * 1024 * 1024),
   maxSandboxes: z.int().positive().meta({ description: "Living sandboxes of one user." }).default(8),
+  maxSnapshots: z
+    .int()
+    .positive()
+    .meta({ description: "Snapshots of one user, by the tool of that name; one more is refused." })
+    .default(8),
   idleSeconds: seconds
     .max(2_000_000)
     .meta({ description: "A sandbox unused for this long ends; default 1800, and never for the default one of stdio." })

@@ -2,6 +2,7 @@ import type { Principal } from "./principal.js";
 import type { ResourceChanges } from "./resources/resource-changes.js";
 import type { Runs } from "./runs/runs.js";
 import type { Sandboxes } from "./sandboxes.js";
+import type { Snapshots } from "./snapshots.js";
 
 /** Principals that are remembered at least: an authorization server may send any number. */
 const usualMax = 1_000;
@@ -9,6 +10,7 @@ const usualMax = 1_000;
 /** What a server holds for one principal. */
 export interface PrincipalState {
   readonly sandboxes: Sandboxes;
+  readonly snapshots: Snapshots;
   readonly runs: Runs;
   readonly changes: ResourceChanges;
   /** True while a client waits to be told of changes. */

@@ -3,6 +3,7 @@ import { Approvals } from "./approval/approvals.js";
 import { AuditLog } from "./audit/audit-log.js";
 import { Auditor } from "./audit/auditor.js";
 import type { Config } from "./config.js";
+import { ConfigError } from "./load-config.js";
 import { Observer } from "./observability/observer.js";
 import type { Principal } from "./principal.js";
 import { type PrincipalState, PrincipalStates } from "./principal-states.js";
@@ -12,6 +13,7 @@ import { publishNews } from "./resources/publish-news.js";
 import { ResourceChanges } from "./resources/resource-changes.js";
 import { Runs } from "./runs/runs.js";
 import { Sandboxes } from "./sandboxes.js";
+import { Snapshots } from "./snapshots.js";
 import { type Surface, surfaceOf } from "./surface.js";
 
 /** Where the config says nothing. */
@@ -62,6 +64,10 @@ export class Runtime {
     return this.#states.of(principal).sandboxes;
   }
 
+  snapshotsOf(principal: Principal): Snapshots {
+    return this.#states.of(principal).snapshots;
+  }
+
   runsOf(principal: Principal): Runs {
     return this.#states.of(principal).runs;
   }
@@ -79,10 +85,13 @@ export class Runtime {
     runs.onNews((run) => publishNews(run, changes));
     runs.onNews((run) => observer.run(run));
     runs.onNews((run) => this.auditor?.run(run));
+    const provider = this.#provider;
+    const snapshots = new Snapshots({ config, provider, principal });
     const sandboxes = new Sandboxes({
       config,
-      provider: this.#provider,
+      provider,
       principal,
+      snapshots,
       observer,
       implicit,
       replica: this.#replica,
@@ -90,13 +99,30 @@ export class Runtime {
       onContact: this.auditor?.contactsOf(principal),
     });
     const isListenedTo = () => changes.listeners > this.#changeListeners.length;
-    return { sandboxes, runs, changes, isListenedTo };
+    return { sandboxes, snapshots, runs, changes, isListenedTo };
   }
 
   /** Tells the changes of every principal, to hosts that sort out by themselves who of theirs wants to know. */
   onChange(listener: (principalId: string, uri: string) => void): void {
     this.#changeListeners.push(listener);
     for (const [id, { changes }] of this.#states.entries()) changes.subscribe((uri) => listener(id, uri));
+  }
+
+  /**
+   * Fails at the start for options that the provider does not take: no call could mend that. Its package is loaded, its
+   * backend is asked nothing.
+   * @throws ConfigError
+   */
+  async checkOptions(): Promise<void> {
+    // Where the config has none, a start need not wait for the package.
+    if (Object.keys(this.config.options).length === 0) return;
+    try {
+      await this.#provider.get();
+    } catch (error) {
+      // A package that is missing may be there at the first call, which else tells of it.
+      if (!(error instanceof SandboxError) || error.code !== "INVALID") return;
+      throw new ConfigError(error.message, { cause: error });
+    }
   }
 
   /** Loads the provider's package but asks nothing of its backend. */

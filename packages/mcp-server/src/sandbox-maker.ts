@@ -1,14 +1,11 @@
 import { type CreateOptions, createSandbox, type Sandbox, SandboxError } from "@sandkit/core";
 import { HeldSandbox } from "./held-sandbox.js";
-import { openHandle, sealHandle } from "./principal.js";
+import { sealHandle } from "./principal.js";
 import { markInstalled } from "./runs/install-missing.js";
 import type { SandboxShelf } from "./sandbox-shelf.js";
 import type { Listed, SandboxesOptions } from "./sandboxes.js";
 import type { SharedSandboxes } from "./shared-sandboxes.js";
 import { watchContacts } from "./watch-contacts.js";
-
-/** Tells the handle of a snapshot from that of a sandbox. */
-export const snapshotMark = "snapshot-";
 
 /** How a sandbox is made for one call. */
 export interface Making {
@@ -106,19 +103,10 @@ export class SandboxMaker {
       ...(packages.length === 0 ? {} : { packages }),
       ...this.#options.shared.createOptions(),
       ...(image === undefined ? {} : { template: image }),
-      ...(snapshot === undefined ? {} : { snapshot: this.#openSnapshot(snapshot) }),
+      ...(snapshot === undefined ? {} : { snapshot: this.#options.snapshots.idOf(snapshot) }),
       signal: AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])]),
       onProgress,
     };
-  }
-
-  #openSnapshot(handle: string): string {
-    const id = openHandle(this.#options.principal, handle);
-    if (id?.startsWith(snapshotMark)) return id.slice(snapshotMark.length);
-    throw new SandboxError(
-      "NOT_FOUND",
-      `there is no snapshot ${JSON.stringify(handle.slice(0, 100))}: copy the id from the result of the tool snapshot`,
-    );
   }
 
   async #makeRoom(): Promise<void> {

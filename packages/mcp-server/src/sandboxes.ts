@@ -7,9 +7,10 @@ import type { Observer } from "./observability/observer.js";
 import { type Principal, sealHandle } from "./principal.js";
 import type { ProviderSource } from "./provider.js";
 import { report } from "./report.js";
-import { type Making, SandboxMaker, snapshotMark } from "./sandbox-maker.js";
+import { type Making, SandboxMaker } from "./sandbox-maker.js";
 import { SandboxShelf } from "./sandbox-shelf.js";
 import { SharedSandboxes } from "./shared-sandboxes.js";
+import type { Snapshots } from "./snapshots.js";
 import { type ContactWatcher, watchContacts } from "./watch-contacts.js";
 
 /** What a call that used a sandbox gives back. */
@@ -27,6 +28,8 @@ export interface SandboxesOptions {
   readonly config: Config;
   readonly provider: ProviderSource;
   readonly principal: Principal;
+  /** What sandboxes can be made from. */
+  readonly snapshots: Snapshots;
   readonly observer: Observer;
   /** What a call without a handle gets: the one default sandbox (stdio) or a fresh one (HTTP). */
   readonly implicit: "default" | "fresh";
@@ -108,11 +111,6 @@ export class Sandboxes {
   /** A sandbox of its own, to be named by its handle in later calls. */
   async create(making: Making): Promise<HeldSandbox> {
     return await this.#maker.make("named", making);
-  }
-
-  /** What the model calls a snapshot that was made of one of them: to anybody else it is unknown. */
-  sealSnapshot(id: string): string {
-    return sealHandle(this.#options.principal, `${snapshotMark}${id}`);
   }
 
   /** The living ones, asked of the backend; those found gone are dropped. */

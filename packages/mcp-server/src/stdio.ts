@@ -29,6 +29,7 @@ export interface ServeStdioOptions {
  * Serves one client over this process's stdin and stdout. Resolves when the client has gone (end of stdin, even before
  * the first message) or on SIGTERM, SIGINT or SIGHUP, once every sandbox is ended or 1.5 s have passed; the caller then
  * ends the process.
+ * @throws ConfigError for options that the provider does not take
  */
 export async function serveStdio(options: ServeStdioOptions): Promise<void> {
   const secret = options.secret ?? options.config.secret;
@@ -36,6 +37,7 @@ export async function serveStdio(options: ServeStdioOptions): Promise<void> {
   const runtime = new Runtime({ ...options, implicit: "default", replica: replicaName(hostname(), "stdio") });
   const principal = secret === undefined ? localPrincipal("stdio") : principalOf("stdio", secret);
   const wire = guardStdout();
+  await runtime.checkOptions();
   const { lines, maxBytes } = messageLines(options.config, wire);
   const transport = new StdioServerTransport(process.stdin.pipe(lines), wire, { maxBufferSize: 2 * maxBytes });
   const connection = serveConnection(({ era }) => serve(runtime, principal, era), {

@@ -6,6 +6,10 @@ import { configJsonSchema } from "../src/config.js";
 import { ConfigError, loadConfig } from "../src/load-config.js";
 import { connect, textOf } from "./support/connect.js";
 import { localConfig } from "./support/local-config.js";
+import { RawServer } from "./support/spawn-server.js";
+
+/** Nothing answers there. */
+const noEngine = { DOCKER_HOST: "tcp://127.0.0.1:9" };
 
 describe("loadConfig", () => {
   let home: string;
@@ -106,6 +110,29 @@ describe("the provider of a config", () => {
   it("parses its own options", async () => {
     await using server = await connect(await localConfig({ options: { pyton: "python3" } }));
     expect(textOf(await server.call("exec", { command: "ls" }))).toMatch(/^INVALID: config for provider .*"pyton"/);
+  });
+
+  const backends = { near: { provider: "wasm", options: { maxSandbox: 1 } } };
+  it.each([
+    ["docker", { pul: "never" }, 'config for provider "docker": options: '],
+    ["docker", { memory: 1, host: 5 }, 'config for provider "docker": options'],
+    ["wasm", { maxSandboxes: "many" }, 'config for provider "wasm": options.maxSandboxes: '],
+    ["balance", { backends }, 'config for provider "wasm": options.backends.near.options: '],
+  ])("%s, with options %j that it does not take, is refused at the start", async (provider, options, message) => {
+    await using folder = await localConfig({ provider, options });
+    for (const transport of [[], ["http", "--port", "0"]]) {
+      await using server = new RawServer([...transport, "--config", folder.path], noEngine);
+      expect(await server.exited).toEqual([2, null]);
+      expect(server.stderr).toContain(`sandkit-mcp: ${message}`);
+      expect(server.stdout).toBe("");
+    }
+  });
+
+  it("with options that it takes needs no backend at the start", async () => {
+    await using folder = await localConfig({ provider: "docker", options: { pull: "never" } });
+    await using server = new RawServer(["--config", folder.path], noEngine);
+    await server.initialize();
+    expect(server.stderr).toBe("");
   });
 });
 

@@ -127,9 +127,14 @@ describe("the wire", () => {
     expect(server.messages().map(({ id }) => id)).toEqual([0, 1, 2, 3]);
   });
 
-  it("carries nothing that packages write to stdout", async () => {
+  it.each([
+    ["with the first call", {}],
+    ["with the check of their options at the start", { python: "python3" }],
+  ])("carries nothing that packages write to stdout, loaded %s", async (_when, options) => {
     const loud = join(folder.folder, "node_modules", "loud-provider");
-    await mkdir(loud);
+    await mkdir(loud, { recursive: true });
+    const config = join(folder.folder, "loud.json");
+    await writeFile(config, JSON.stringify({ provider: "loud-provider", options }));
     const source = [
       'console.log("a banner");',
       'process.stdout.write("part of a line");',
@@ -138,7 +143,7 @@ describe("the wire", () => {
     ];
     await writeFile(join(loud, "index.mjs"), source.join("\n"));
     await writeFile(join(loud, "package.json"), JSON.stringify({ name: "loud-provider", exports: "./index.mjs" }));
-    await using server = start("--provider", "loud-provider");
+    await using server = new RawServer(["--config", config]);
     await server.initialize();
     expect(await server.call(1, "exec", { command: "echo fine" })).toContain("fine");
     expect(server.messages().map(({ id }) => id)).toEqual([0, 1]);

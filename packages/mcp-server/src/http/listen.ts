@@ -60,7 +60,8 @@ export interface HttpServer {
 
 /**
  * Serves MCP over streamable HTTP at `/mcp`, to holders of a token alone.
- * @throws ConfigError for a host other than loopback without a token of the caller's own, and for an unusable token
+ * @throws ConfigError for a host other than loopback without a token of the caller's own, for an unusable token, and for
+ *   options that the provider does not take
  */
 export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> {
   const { host = "127.0.0.1", port = 0 } = options;
@@ -78,6 +79,10 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
   await listen(server, port, host);
   const { port: bound } = server.address() as AddressInfo;
   const runtime = new Runtime({ ...options, implicit: "fresh", replica: replicaName(hostname(), bound) });
+  await runtime.checkOptions().catch((error) => {
+    server.close();
+    throw error;
+  });
   const url = `http://${bracketed(host)}:${bound}${endpoint}`;
   const resource = new URL(http.publicUrl ?? url);
   const oauth =

@@ -11,6 +11,7 @@ import { size } from "../result/text.js";
 import type { Runs } from "../runs/runs.js";
 import type { Making } from "../sandbox-maker.js";
 import type { Sandboxes } from "../sandboxes.js";
+import type { Snapshots } from "../snapshots.js";
 import type { Surface } from "../surface.js";
 
 /** What every tool is described by. */
@@ -26,6 +27,7 @@ export interface ToolContext {
 /** What a tool works with during one call. */
 export interface ToolCall extends ToolContext {
   readonly sandboxes: Sandboxes;
+  readonly snapshots: Snapshots;
   readonly runs: Runs;
   readonly progress: Progress;
   readonly output: OutputMessages;
