@@ -1,7 +1,6 @@
 import { hostname } from "node:os";
-import type { Readable, Writable } from "node:stream";
 import { type ProtocolEra, ProtocolErrorCode, type Server } from "@modelcontextprotocol/server";
-import { StdioServerTransport, serveStdio as serveConnection } from "@modelcontextprotocol/server/stdio";
+import { serveStdio as serveConnection } from "@modelcontextprotocol/server/stdio";
 import type { Config } from "./config.js";
 import { localPrincipal, type Principal, principalOf } from "./principal.js";
 import { checkShareable, replicaName } from "./replica.js";
@@ -11,8 +10,9 @@ import { size } from "./result/text.js";
 import { Runtime } from "./runtime.js";
 import { createServer } from "./server.js";
 import { guardStdout } from "./stdio/guard-stdout.js";
+import { LineTransport } from "./stdio/line-transport.js";
 import { MessageLines } from "./stdio/message-lines.js";
-import type { MessageProblem } from "./stdio/message-problem.js";
+import type { MessageProblem } from "./stdio/read-message.js";
 
 /** How long sandboxes may take to end once the client has gone, in milliseconds. */
 const farewellMs = 1_500;
@@ -36,15 +36,15 @@ export async function serveStdio(options: ServeStdioOptions): Promise<void> {
   checkShareable(options.config, secret !== undefined);
   const runtime = new Runtime({ ...options, implicit: "default", replica: replicaName(hostname(), "stdio") });
   const principal = secret === undefined ? localPrincipal("stdio") : principalOf("stdio", secret);
-  const wire = guardStdout();
+  const write = guardStdout();
   await runtime.checkOptions();
-  const { lines, maxBytes } = messageLines(options.config, wire);
-  const transport = new StdioServerTransport(process.stdin.pipe(lines), wire, { maxBufferSize: 2 * maxBytes });
+  const lines = messageLines(options.config, write);
+  const transport = new LineTransport(process.stdin, (bytes, onMessage) => lines.take(bytes, onMessage), write);
   const connection = serveConnection(({ era }) => serve(runtime, principal, era), {
     transport,
     onerror: (error) => report("protocol", error),
   });
-  await departure(process.stdin, wire);
+  await departure();
   await Promise.race([
     Promise.allSettled([connection.close(), runtime.close()]),
     new Promise((resolve) => setTimeout(resolve, farewellMs)),
@@ -58,11 +58,13 @@ function serve(runtime: Runtime, principal: Principal, era: ProtocolEra): Server
   return server;
 }
 
-function messageLines(config: Config, wire: Writable): { lines: MessageLines; maxBytes: number } {
+function messageLines(config: Config, write: (text: string) => Promise<void>): MessageLines {
   // JSON may take six bytes for one; the tools then name the limit of their own.
   const maxBytes = 6 * config.maxInputBytes + 1024 * 1024;
   const answer = (id: string | number | null, code: number, message: string) =>
-    wire.write(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`);
+    write(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`).catch((error) =>
+      report("a message could not be answered", error),
+    );
   const onTooLong = (id: string | number | undefined) => {
     const message = `TOO_LARGE: the message is above ${size(maxBytes)}: send less than ${size(config.maxInputBytes)} in one call (maxInputBytes of the config)`;
     report(message);
@@ -72,15 +74,16 @@ function messageLines(config: Config, wire: Writable): { lines: MessageLines; ma
     report("protocol", message);
     answer(id, code, message);
   };
-  return { lines: new MessageLines({ maxBytes, onTooLong, onProblem }), maxBytes };
+  return new MessageLines({ maxBytes, onTooLong, onProblem });
 }
 
 /** Settles when the client has gone or the process is asked to end. */
-function departure(stdin: Readable, wire: Writable): Promise<void> {
+function departure(): Promise<void> {
+  const { stdin, stdout } = process;
   return new Promise((resolve) => {
     const leave = () => resolve();
     for (const event of ["end", "close", "error"]) stdin.once(event, leave);
-    wire.once("error", leave);
+    stdout.on("error", leave);
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, leave);
     if (stdin.readableEnded || stdin.destroyed) leave();
   });

@@ -153,7 +153,14 @@ describe("the wire", () => {
   it("survives lines that are no messages", async () => {
     await using server = start();
     server.child.stdin.write("hello\n{}\n[1]\n\n\u0000\n");
-    for (const message of [{ id: 7, method: "ping", params: "x" }, { id: 8 }, { id: true, method: "ping" }])
+    for (const message of [
+      { id: 7, method: "ping", params: "x" },
+      { id: 8 },
+      { id: true, method: "ping" },
+      { id: 9, method: "ping", more: 1 },
+      { id: 10, method: "ping", params: { _meta: "x" } },
+      { id: 11, result: 5 },
+    ])
       server.send(message);
     await server.initialize();
     // Who sent one of them waits for no answer in vain.
@@ -164,6 +171,9 @@ describe("the wire", () => {
       [null, -32700],
       [7, -32600],
       [8, -32600],
+      [null, -32600],
+      [9, -32600],
+      [10, -32600],
       [null, -32600],
       [0, undefined],
     ]);

@@ -1,5 +1,5 @@
-import { Transform, type TransformCallback } from "node:stream";
-import { type MessageProblem, messageProblem } from "./message-problem.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/server";
+import { type MessageProblem, readMessage } from "./read-message.js";
 
 const newline = 0x0a;
 /** Enough to find the id, which clients write first or last. */
@@ -14,10 +14,10 @@ export interface MessageLinesOptions {
 }
 
 /**
- * Passes whole messages on, each at once, and drops what is none and what is above a limit, the latter without keeping
+ * Finds whole messages, gives each at once, and drops what is none and what is above a limit, the latter without keeping
  * it in memory. The SDK would close the connection over one such line, and not answer the others.
  */
-export class MessageLines extends Transform {
+export class MessageLines {
   readonly #maxBytes: number;
   readonly #onTooLong: (id: string | number | undefined) => void;
   readonly #onProblem: (problem: MessageProblem) => void;
@@ -25,21 +25,19 @@ export class MessageLines extends Transform {
   #size = 0;
 
   constructor({ maxBytes, onTooLong, onProblem }: MessageLinesOptions) {
-    super();
     this.#maxBytes = maxBytes;
     this.#onTooLong = onTooLong;
     this.#onProblem = onProblem;
   }
 
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+  take(chunk: Buffer, onMessage: (message: JSONRPCMessage) => void): void {
     let start = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
       this.#keep(chunk.subarray(start, end + 1));
-      this.#flushLine();
+      this.#endLine(onMessage);
       start = end + 1;
     }
     this.#keep(chunk.subarray(start));
-    done();
   }
 
   #keep(part: Buffer): void {
@@ -53,8 +51,9 @@ export class MessageLines extends Transform {
     this.#chunks = [Buffer.from((head ?? part).subarray(0, edgeBytes)), Buffer.from(tail)];
   }
 
-  #flushLine(): void {
-    const line = Buffer.concat(this.#chunks);
+  #endLine(onMessage: (message: JSONRPCMessage) => void): void {
+    const [first] = this.#chunks;
+    const line = first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
     const tooLong = this.#size > this.#maxBytes;
     this.#chunks = [];
     this.#size = 0;
@@ -62,9 +61,10 @@ export class MessageLines extends Transform {
       this.#onTooLong(idOf(line));
       return;
     }
-    const problem = messageProblem(line.toString("utf8"));
-    if (problem === undefined) this.push(line);
-    else this.#onProblem(problem);
+    const read = readMessage(line.toString("utf8"));
+    if (read === undefined) return;
+    if ("message" in read) onMessage(read.message);
+    else this.#onProblem(read.problem);
   }
 }
 
