@@ -75,15 +75,16 @@ describe("where it is started", () => {
     expect((await sandbox.exec("echo $HOME")).exitCode).toBe(0);
   });
 
-  it("starts where the shell of the terminal was, with the PATH of a login shell", async () => {
+  it("starts where the shell of the terminal was, with its HOME and the PATH of a login shell", async () => {
     const home = await mkdtemp(join(tmpdir(), "sandkit-home-"));
     await writeFile(join(home, "marker"), "");
-    const box = new LocalBox({ cwd: home, env: { PATH: process.env.PATH ?? "", FROM_VENDOR: "yes" } });
-    const { workdir: _workdir, ...unsure } = { ...box, ...methodsOf(box) };
+    const env = { PATH: process.env.PATH ?? "", HOME: home, FROM_VENDOR: "yes" };
+    const box = new LocalBox({ cwd: home, env });
+    const { workdir: _workdir, ...unsure } = { ...box, ...methodsOf(box), env: {} };
     const session = await remoteSession(unsure, { origin: "created" });
     sessions.push(session);
     expect(session.workdir).toBe(home);
-    const shown = await new Sandbox(session).exec("echo $FROM_VENDOR; ls; echo $TERM; echo $PATH");
+    const shown = await new Sandbox(session).exec("echo $FROM_VENDOR; ls ~; echo $TERM; echo $PATH");
     expect(shown.stdout.text).toMatch(/^yes\nmarker\n\n.*\/usr\/bin/);
     await rm(home, { recursive: true });
   });
