@@ -376,9 +376,10 @@ describe("large files", () => {
         const bytes = file.readFileSync(path);
         return new Blob([cut ? bytes.subarray(0, 1000) : bytes]).stream();
       },
-      write: async (path: string, data: ReadableStream<Uint8Array>) => {
+      write: async (path: string, data: ReadableStream<Uint8Array>, signal?: AbortSignal) => {
         calls.push(`write ${path}`);
-        const bytes = Buffer.from(await new Response(data).arrayBuffer());
+        const given = data.pipeThrough(new TransformStream(), signal ? { signal } : {});
+        const bytes = Buffer.from(await new Response(given).arrayBuffer());
         await writeFile(path, cut ? bytes.subarray(0, 1000) : bytes);
       },
     };
@@ -503,9 +504,9 @@ describe("large files", () => {
     await sandbox.files.write("large", Buffer.alloc(200_000, 1));
     const { write } = box.bulk;
     const begun = deferred<void>();
-    box.bulk.write = async (path, data) => {
+    box.bulk.write = async (...args) => {
       begun.resolve();
-      await write(path, data);
+      await write(...args);
     };
     const stop = new AbortController();
     const endless = () => new ReadableStream({ start: (controller) => controller.enqueue(Buffer.alloc(150_000)) });
