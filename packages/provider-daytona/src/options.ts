@@ -55,7 +55,7 @@ export interface DaytonaNative {
   readonly user?: string | undefined;
   /** Ports are reached without a token; default false. */
   readonly public?: boolean | undefined;
-  /** Volumes of the organization, by id or name, and where they are mounted. */
+  /** Volumes of the organization, by id or name, where they are mounted, and which folder of them. */
   readonly volumes?:
     | readonly {
         readonly volumeId: string;
