@@ -24,7 +24,7 @@ export const optionsSchema = z.lazy(() => {
       ),
       pausedMs: z.optional(
         lifeMs.check(
-          z.describe("How long a paused sandbox is kept where its lifetime does not say, in ms; default a week"),
+          z.describe("How long a paused sandbox is kept until it is resumed, in ms, at least a minute; default a week"),
         ),
       ),
       packageHosts: z.optional(
