@@ -15,7 +15,7 @@ export const optionsSchema = z.lazy(() => {
     { error: "must be an instance of dockerode, or its options" },
   );
   const pool = z.strictObject({
-    size: count.check(z.lte(64), z.describe("Containers kept ready, about 25 MiB each")),
+    size: count.check(z.lte(64), z.describe("Containers kept ready, about 15 MiB each")),
   });
   const packages = z.strictObject({
     indexUrl: z.optional(
