@@ -73,6 +73,8 @@ export class RemoteSession implements ProviderSession {
   #paused = false;
   /** Asks now and then whether what rests is still there. */
   #resting: NodeJS.Timeout | undefined;
+  /** Why the box, which runs, has no agent: somebody may have stopped and started it. A resume starts the next. */
+  #stopped: SandboxError | undefined;
   /** Why the box is no more, where that is known for certain. */
   #gone: SandboxError | undefined;
   #destroying: Promise<void> | undefined;
@@ -222,7 +224,8 @@ export class RemoteSession implements ProviderSession {
   }
 
   #use(operation: string): RemoteGuest {
-    if (this.#gone) throw this.#gone;
+    const over = this.#gone ?? this.#stopped;
+    if (over) throw new SandboxError(over.code, over.message, { ...over.toJSON(), operation, cause: over });
     if (!this.#paused) return this.#opened.agent;
     throw this.#unavailable("is paused: call resume() first", operation);
   }
@@ -323,6 +326,7 @@ export class RemoteSession implements ProviderSession {
   #goOn(): void {
     if (this.#destroying || this.#gone) return;
     this.#paused = false;
+    this.#stopped = undefined;
     clearInterval(this.#resting);
     if (this.#box.extend) this.#lease.start();
   }
@@ -342,9 +346,15 @@ export class RemoteSession implements ProviderSession {
     if (agent.failure?.code === "EXPIRED") return this.#expire(agent.failure);
     if (this.#paused) return;
     this.#lease.stop();
-    if (this.#box.pause && (await this.#box.info()).state === "paused") {
-      this.foundPaused();
-      return;
+    const { pause } = this.#box;
+    if (pause) {
+      const { state } = await this.#box.info();
+      if (state === "paused") return this.foundPaused();
+      // Nobody removes the files of one that was merely stopped and started: without a resume they end with the lease.
+      if (state === "running" && pause.keeps === "files") {
+        this.#stopped = agent.failure;
+        return;
+      }
     }
     if (this.#options.origin === "created" && !this.#options.detached) await this.#box.destroy();
   }

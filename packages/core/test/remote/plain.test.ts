@@ -100,6 +100,20 @@ describe("a box without Python", () => {
     expect((await running).stdout.text).toBe("done\n");
   });
 
+  it("has a listing of more names than fit in memory refused, and goes on", { timeout: 120_000 }, async () => {
+    const { sandbox } = await open();
+    const names = "mkdir -p $d && cd $d && seq 1 $n | xargs touch";
+    const deep = Array.from({ length: 12 }, () => "d".repeat(250)).join("/");
+    await sandbox.exec(names, { env: { d: deep, n: "24000" } });
+    await expect(sandbox.files.list(".", { recursive: true })).rejects.toMatchObject({
+      code: "TOO_LARGE",
+      operation: "files.list",
+      message: expect.stringContaining("list a smaller part"),
+    });
+    expect(await sandbox.files.list(".", { recursive: true, maxDepth: 12 })).toHaveLength(12);
+    expect((await sandbox.exec("echo still here")).stdout.text).toBe("still here\n");
+  });
+
   it("holds a program up that nobody reads", async () => {
     const { session, sandbox } = await open();
     const script = "i=0; while [ $i -lt 40 ]; do head -c 65536 /dev/zero; i=$((i+1)); echo $i >count; done";
