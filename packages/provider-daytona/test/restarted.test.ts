@@ -46,21 +46,25 @@ it.each([
   },
 );
 
-it.runIf(engineIsThere)("in plain mode too, where what ran may be told as ended by SIGKILL", {
-  timeout: 60_000,
-}, async () => {
-  await using cloud = await emulated({ provider: docker(), machine: { image: busyboxImage } });
-  const sandbox = await createSandbox(cloud.provider);
-  await sandbox.files.write("kept", "kept");
-  const running = sandbox.exec("sleep 60").then(
-    ({ signal }) => signal,
-    ({ code }) => code,
-  );
-  await sandbox.exec("true");
-  await restart(cloud, sandbox.ref.id);
-  expect(["SIGKILL", "SANDBOX_LOST"]).toContain(await running);
-  await sandbox.resume();
-  expect(await sandbox.files.readText("kept")).toBe("kept");
-  await sandbox.destroy();
-  expect(await living(cloud.provider)).toEqual([]);
-});
+it.runIf(engineIsThere)(
+  "in plain mode too, where what ran may be told as ended by SIGKILL",
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    await using cloud = await emulated({ provider: docker(), machine: { image: busyboxImage } });
+    const sandbox = await createSandbox(cloud.provider);
+    await sandbox.files.write("kept", "kept");
+    const running = sandbox.exec("sleep 60").then(
+      ({ signal }) => signal,
+      ({ code }) => code,
+    );
+    await sandbox.exec("true");
+    await restart(cloud, sandbox.ref.id);
+    expect(["SIGKILL", "SANDBOX_LOST"]).toContain(await running);
+    await sandbox.resume();
+    expect(await sandbox.files.readText("kept")).toBe("kept");
+    await sandbox.destroy();
+    expect(await living(cloud.provider)).toEqual([]);
+  },
+);
