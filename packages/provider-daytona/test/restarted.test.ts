@@ -2,7 +2,7 @@ import { Daytona } from "@daytonaio/sdk";
 import { attachSandbox, createSandbox } from "@sandkit/core";
 import { docker } from "@sandkit/provider-docker";
 import { expect, it } from "vitest";
-import { living } from "../../cloud-emulator/test/bad-days.js";
+import { eventually, living } from "../../cloud-emulator/test/bad-days.js";
 import { busyboxImage, engineIsThere } from "../../cloud-emulator/test/engine.js";
 import { type Emulated, emulated } from "./emulated.js";
 
@@ -34,7 +34,12 @@ it.each([
       message: expect.stringMatching(/stopped and started.*resume\(\)/),
     };
     expect(await running).toMatchObject(lost);
-    await expect(sandbox.exec("true")).rejects.toMatchObject(lost);
+    await eventually("it waits for a resume", () =>
+      sandbox.exec("true").then(
+        () => false,
+        ({ code, message }) => code === "UNAVAILABLE" && /stopped and started.*resume\(\)/.test(message),
+      ),
+    );
     expect(await living(cloud.provider)).toHaveLength(1);
     await sandbox.resume();
     expect(await sandbox.files.readText("kept")).toBe("kept");

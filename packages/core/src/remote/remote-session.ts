@@ -56,6 +56,9 @@ export async function joinRemote(
   return session;
 }
 
+/** Nobody can tell which. */
+const restarted = "was stopped and started by somebody else, or its agent was ended";
+
 /** A session over a remote box. */
 export class RemoteSession implements ProviderSession {
   readonly ref: SandboxRef;
@@ -70,11 +73,11 @@ export class RemoteSession implements ProviderSession {
   readonly #lease: Lease;
   readonly #changes = new BoxChanges();
   #opened: OpenedAgent;
+  /** Until it is resumed nothing in the box is reached. */
   #paused = false;
+  #whyPaused = "is paused";
   /** Asks now and then whether what rests is still there. */
   #resting: NodeJS.Timeout | undefined;
-  /** Why the box, which runs, has no agent: somebody may have stopped and started it. A resume starts the next. */
-  #stopped: SandboxError | undefined;
   /** Why the box is no more, where that is known for certain. */
   #gone: SandboxError | undefined;
   #destroying: Promise<void> | undefined;
@@ -183,11 +186,12 @@ export class RemoteSession implements ProviderSession {
   }
 
   /** For the link: somebody else has paused the box. */
-  foundPaused(): void {
+  foundPaused(why = "was paused by somebody else"): void {
     this.#paused = true;
+    this.#whyPaused = why;
     this.#lease.stop();
     this.#rest();
-    const reason = this.#unavailable("was paused by somebody else: call resume() first");
+    const reason = this.#unavailable(`${why}: call resume() first`);
     for (const call of this.#waiting) call.reject(reason);
     if (this.#box.pause?.keeps !== "files") return;
     const lost = this.#lost("was stopped by somebody else, which ended all that ran in it: start it again");
@@ -224,10 +228,10 @@ export class RemoteSession implements ProviderSession {
   }
 
   #use(operation: string): RemoteGuest {
-    const over = this.#gone ?? this.#stopped;
-    if (over) throw new SandboxError(over.code, over.message, { ...over.toJSON(), operation, cause: over });
+    const gone = this.#gone;
+    if (gone) throw new SandboxError(gone.code, gone.message, { ...gone.toJSON(), operation, cause: gone });
     if (!this.#paused) return this.#opened.agent;
-    throw this.#unavailable("is paused: call resume() first", operation);
+    throw this.#unavailable(`${this.#whyPaused}: call resume() first`, operation);
   }
 
   /** What was asked for before somebody paused the box would wait for who knows how long; it may happen still. */
@@ -274,6 +278,7 @@ export class RemoteSession implements ProviderSession {
     if (this.#paused) return;
     const { agent, link } = this.#opened;
     this.#paused = true;
+    this.#whyPaused = "is paused";
     // A renewal that comes after it would undo the longer life of what rests.
     await this.#lease.stop();
     try {
@@ -326,7 +331,6 @@ export class RemoteSession implements ProviderSession {
   #goOn(): void {
     if (this.#destroying || this.#gone) return;
     this.#paused = false;
-    this.#stopped = undefined;
     clearInterval(this.#resting);
     if (this.#box.extend) this.#lease.start();
   }
@@ -349,12 +353,10 @@ export class RemoteSession implements ProviderSession {
     const { pause } = this.#box;
     if (pause) {
       const { state } = await this.#box.info();
+      if (this.#opened.agent !== agent) return;
       if (state === "paused") return this.foundPaused();
-      // Nobody removes the files of one that was merely stopped and started: without a resume they end with the lease.
-      if (state === "running" && pause.keeps === "files") {
-        this.#stopped = agent.failure;
-        return;
-      }
+      // The files of one that was merely stopped and started are not ours to remove: without a resume its lease ends it.
+      if (state === "running" && pause.keeps === "files") return this.foundPaused(restarted);
     }
     if (this.#options.origin === "created" && !this.#options.detached) await this.#box.destroy();
   }
