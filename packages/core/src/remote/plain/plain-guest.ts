@@ -11,6 +11,7 @@ import type {
   SandboxRef,
   SpawnOptions,
 } from "../../provider.js";
+import type { StageFile } from "../../staged-file.js";
 import type { RemoteBox } from "../remote-box.js";
 import type { GuestLook, RemoteGuest } from "../remote-guest.js";
 import { PlainLifetime } from "./plain-lifetime.js";
@@ -107,6 +108,7 @@ class PlainGuest implements RemoteGuest {
   readonly workdir: string;
   readonly capabilities: Capabilities;
   readonly files: ProviderFiles;
+  readonly stage: StageFile;
   readonly isBeingSetUp: boolean;
   readonly closed: Promise<void>;
   readonly #box: RemoteBox;
@@ -138,6 +140,7 @@ class PlainGuest implements RemoteGuest {
     this.#terminals = options.terminals;
     this.#lifetime = new PlainLifetime(options, (why) => this.#expire(why));
     this.files = this.#busyFiles(plain.files);
+    this.stage = (...args) => this.#whileBusy(() => plain.stage(...args));
   }
 
   get failure(): SandboxError | undefined {
@@ -214,10 +217,7 @@ class PlainGuest implements RemoteGuest {
 
   /** An operation on a file is a use of the box. */
   #busyFiles(files: ProviderFiles): ProviderFiles {
-    const busy = <Result>(work: () => Promise<Result>): Promise<Result> => {
-      if (this.#failure) return Promise.reject(this.#failure);
-      return this.#lifetime.whileBusy(work());
-    };
+    const busy = <Result>(work: () => Promise<Result>) => this.#whileBusy(work);
     return {
       read: (...args) => busy(() => files.read(...args)),
       write: (...args) => busy(() => files.write(...args)),
@@ -228,6 +228,11 @@ class PlainGuest implements RemoteGuest {
       remove: (...args) => busy(() => files.remove(...args)),
       symlink: (...args) => busy(async () => files.symlink?.(...args)),
     };
+  }
+
+  #whileBusy<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    return this.#lifetime.whileBusy(work());
   }
 
   #error(code: "NOT_FOUND" | "EXPIRED", message: string): SandboxError {
