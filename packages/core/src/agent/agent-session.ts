@@ -73,6 +73,8 @@ export interface AgentSessionOptions {
   readonly info: () => Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">>;
   /** Why the box may have been lost, as its backend tells; asked once the channel has ended, and not waited for long. */
   readonly explainLoss?: (() => Promise<string | undefined>) | undefined;
+  /** What to do when the agent was lost; default: create a new one. */
+  readonly lossAdvice?: string | undefined;
   /** Ends the box; the channel is closed by then. Throws only if the box may still exist. */
   readonly destroy: () => Promise<void>;
   readonly native?: unknown;
@@ -91,6 +93,7 @@ export async function agentSession(channel: Channel, options: AgentSessionOption
     provider: ref.provider,
     sandboxId: ref.id,
     explainLoss: options.explainLoss,
+    lossAdvice: options.lossAdvice,
     ...(network && { onConnection: (connection) => network.accept(connection) }),
   });
   const limit = AbortSignal.timeout(options.startTimeoutMs ?? startTimeoutMs);

@@ -113,7 +113,7 @@ export class LocalTerminal implements Terminal {
       }
     }
     this.#ended = true;
-    this.#current?.break();
+    this.#current?.end();
   }
 }
 
@@ -177,10 +177,19 @@ class LocalConnection implements TerminalConnection {
   }
 
   break(): void {
+    this.#stop(() => this.#controller?.error(new Error("the connection broke")));
+  }
+
+  /** The terminal has ended: what it said is still to be read. */
+  end(): void {
+    this.#stop(() => this.#controller?.close());
+  }
+
+  #stop(how: () => void): void {
     if (this.#broken) return;
     this.#broken = true;
     this.#terminal.drops += 1;
     this.#wake?.();
-    this.#controller?.error(new Error("the connection broke"));
+    how();
   }
 }

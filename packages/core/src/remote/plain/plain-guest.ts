@@ -20,6 +20,8 @@ import { ShellTerminals } from "./shell-terminals.js";
 
 /** Where a terminal may start that is no place to work. */
 const nobodysPlace: ReadonlySet<string> = new Set(["/", "/root"]);
+/** No box without Python is set up for longer: nothing is installed in it. */
+const setUpMs = 5 * 60_000;
 
 /** How a plain guest is opened. */
 export interface PlainGuestOptions {
@@ -64,7 +66,7 @@ export async function openPlainGuest(
       directories,
       signal,
     });
-    const isBeingSetUp = joins && !(await isThere(plain, isReady));
+    const isBeingSetUp = joins && !(await isThere(plain, isReady)) && (await isYoung(box));
     return { guest: new PlainGuest(box, plain, { workdir, terminals, ttlMs, idleMs, isBeingSetUp }), terminals };
   } catch (error) {
     const reason = error instanceof SandboxError ? error : unavailable(owner, error);
@@ -73,9 +75,16 @@ export async function openPlainGuest(
   }
 }
 
-/** A directory that is there once the box is set up. */
+/**
+ * A directory that is there once the box is set up. Whoever runs in the box may make it, and have others join a box that
+ * may fail yet, or remove it: then they are told to wait for as long as a set-up may take, and no longer.
+ */
 function readyMark({ id }: SandboxRef): string {
   return `/tmp/.sandkit-ready-${createHash("sha256").update(id).digest("hex").slice(0, 16)}`;
+}
+
+async function isYoung(box: RemoteBox): Promise<boolean> {
+  return Date.now() - (await box.info()).createdAt.getTime() < setUpMs;
 }
 
 async function isThere({ files }: PlainBox, path: string): Promise<boolean> {
