@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, lstat, mkdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { atTerminal } from "./at-terminal.js";
-import { describeOnEngine, dockerFolder } from "./engine.js";
+import { describeOnEngine, dockerFolder, killContainer } from "./engine.js";
 import { bin, sandkit, start } from "./sandkit.js";
 
 const folder = dockerFolder();
@@ -12,7 +12,7 @@ const live = (command: string, args: readonly string[], stdin?: string | Uint8Ar
 
 /** A command at a terminal of its own. */
 const liveAtTerminal = (command: string, args: readonly string[]) =>
-  atTerminal([process.execPath, bin, command, "--config", folder.config(), ...args]);
+  atTerminal([process.execPath, bin, command, "--config", folder.config(), ...args], { NO_COLOR: "1" });
 
 describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
   const name = `cli-${mark}`;
@@ -182,10 +182,42 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
     expect((await asked.ended).code).toBe(1);
     const named = await live("rm", [other.slice(0, 18), "nowhere", name]);
     expect(named).toMatchObject({ code: 1, stderr: expect.stringContaining('"nowhere"') });
+    expect(named.stderr).not.toContain("sandkit create");
     expect(named.stdout.trim().split("\n").sort()).toEqual([id, other].sort());
     expect(JSON.parse((await live("ls", [...label, "--json"])).stdout).sandboxes).toEqual([]);
     expect((await live("exec", [name, "true"])).code).toBe(125);
     expect(await live("rm", ["--all", ...label])).toMatchObject({ code: 0, stdout: "" });
+  });
+});
+
+describeOnEngine("a sandbox that is gone", { timeout: 120_000 }, () => {
+  const label = ["--label", `mark=gone-${mark}`];
+  const next = /^fix .*gone.*: sandkit create$/m;
+  const create = async (...more: readonly string[]) => (await live("create", [...label, ...more])).stdout.trim();
+  afterAll(() => live("rm", ["--all", "--yes", ...label]));
+
+  it("is not tried again: exec, shell and cp say to make another", async () => {
+    const id = await create();
+    const shell = liveAtTerminal("shell", [id]);
+    const exec = start(["exec", "--config", folder.config(), id, "sh", "-c", "echo begun; sleep 60"]);
+    await Promise.all([shell.shows("$ "), exec.printed("begun")]);
+    await killContainer(id);
+    const { code, stderr } = await exec.outcome;
+    expect({ code, stderr }).toMatchObject({ code: 125, stderr: expect.stringMatching(next) });
+    expect(stderr).toMatch(/SANDBOX_LOST: .* somebody ended its container/);
+    expect(await shell.ended).toEqual({ code: 125, told: "restored" });
+    const shown = shell.shown().replaceAll("\r", "");
+    expect(shown).toMatch(next);
+    expect(shown).toMatch(/^error {2}SANDBOX_LOST/m);
+    expect(await live("exec", [id, "true"])).toMatchObject({ code: 125, stderr: expect.stringMatching(next) });
+    const copied = await live("cp", [`${id}:/etc/hostname`, "-"]);
+    expect(copied).toMatchObject({ code: 1, stderr: expect.stringMatching(next) });
+  });
+
+  it("is told likewise where its time is over", async () => {
+    const { code, stderr } = await live("exec", [await create("--ttl", "3"), "sleep", "60"]);
+    expect({ code, stderr }).toMatchObject({ code: 125, stderr: expect.stringMatching(next) });
+    expect(stderr).toContain("EXPIRED");
   });
 });
 
