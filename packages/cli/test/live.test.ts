@@ -14,7 +14,7 @@ const live = (command: string, args: readonly string[], stdin?: string | Uint8Ar
 const liveAtTerminal = (command: string, args: readonly string[]) =>
   atTerminal([process.execPath, bin, command, "--config", folder.config(), ...args], { NO_COLOR: "1" });
 
-describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
+describeOnEngine("a living sandbox", { timeout: 30_000 }, () => {
   const name = `cli-${mark}`;
   let id = "";
   beforeAll(async () => {
@@ -154,6 +154,30 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
     await shows("\u001b[?1003l");
   });
 
+  it("prompts in a shell with what is known: its user has no name, but a home", async () => {
+    const bash = liveAtTerminal("shell", [name]);
+    await bash.shows("sandkit:/workspace$ ");
+    bash.types("cd; echo $HOME $USER; echo 'PS1=\"mine \\u: \"' >.bashrc; ls -l /proc/$$/fd\r");
+    await bash.shows("/tmp/.home sandbox\r\n");
+    await bash.shows("sandkit:~$ ");
+    expect(bash.shown()).not.toMatch(/I have no name|-> pipe/);
+    // What it starts prompts as it does itself.
+    bash.types("sh\r");
+    await bash.shows("\r$ ");
+    bash.types("exit\rexit 3\r");
+    expect((await bash.ended).code).toBe(3);
+    const set = liveAtTerminal("shell", [name]);
+    await set.shows("mine sandkit: ");
+    set.types("rm ~/.bashrc; exit 4\r");
+    expect((await set.ended).code).toBe(4);
+  });
+
+  it("prompts in a shell that is not bash too", async () => {
+    const shell = await readFile(new URL("../src/guest/shell.sh", import.meta.url), "utf8");
+    const { code, stderr } = await live("exec", [name, "sh", "-c", shell, "sh", "in $PWD: "], "exit 4\n");
+    expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining("in /workspace: ") });
+  });
+
   it("gives the terminal back from a shell that does not answer, and when it is told to end", async () => {
     const deaf = liveAtTerminal("shell", [name]);
     await deaf.shows("$ ");
@@ -190,7 +214,7 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
   });
 });
 
-describeOnEngine("a sandbox that is gone", { timeout: 120_000 }, () => {
+describeOnEngine("a sandbox that is gone", { timeout: 30_000 }, () => {
   const label = ["--label", `mark=gone-${mark}`];
   const next = /^fix .*gone.*: sandkit create$/m;
   const create = async (...more: readonly string[]) => (await live("create", [...label, ...more])).stdout.trim();
