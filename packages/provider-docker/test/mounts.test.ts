@@ -90,9 +90,24 @@ describeOnEngine("a container with folders of the machine", () => {
     } finally {
       await sandbox.destroy();
     }
+  });
+
+  it("that are not there, or GPUs that it has not, are told by their options, with what there is to do", async () => {
     // Nothing has a GPU where this runs: that the engine looks for one shows that it was asked.
+    const missing = join(folder, "missing");
+    const provider = docker({ images: testImages, pull: "never", mountSources: [missing] });
     for (const gpus of ["all", 1, ["0"]] as const) {
-      await expect(createSandbox(provider, { native: { gpus } })).rejects.toThrow(/device driver|gpu/);
+      const created = createSandbox(provider, { native: { gpus } });
+      await expect(created).rejects.toMatchObject({
+        code: "UNAVAILABLE",
+        retryable: false,
+        message: expect.stringMatching(/"native\.gpus" is .*device driver.*container toolkit/),
+      });
     }
+    const mounts = [{ source: missing, target: "/data" }];
+    await expect(createSandbox(provider, { native: { mounts } })).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringMatching(/"native\.mounts".*\/missing" for target "\/data".*make that folder/),
+    });
   });
 });
