@@ -38,6 +38,20 @@ describeOnEngine("a living sandbox", { timeout: 30_000 }, () => {
     });
   });
 
+  it("is listed in lines that fit the terminal, however long its labels are; whole where they are read on", async () => {
+    const label = `note=${"x".repeat(500)}`;
+    const other = (await live("create", ["--label", `mark=long-${mark}`, "--label", label])).stdout.trim();
+    const args = ["--label", `mark=long-${mark}`];
+    const table = liveAtTerminal("ls", args);
+    expect((await table.ended).code).toBe(0);
+    const lines = table.shown().trimEnd().split("\r\n");
+    expect(lines.map((line) => line.length)).toEqual([expect.any(Number), 100]);
+    expect(lines[1]).toMatch(new RegExp(`^${other} .*…$`));
+    expect((await live("ls", args)).stdout).toContain(label);
+    expect((await live("ls", [...args, "--json"])).stdout).toContain("x".repeat(500));
+    await live("rm", [other]);
+  });
+
   it("runs programs: input, output, place, environment and exit code are theirs, options after the name too", async () => {
     const script = 'cat; echo "$COLOUR $SIZE" "$@"; pwd >&2; exit 7';
     const args = [

@@ -80,7 +80,7 @@ export async function removeSnapshot(engine: EngineClient, id: string): Promise<
   checkSnapshotId(id, operation);
   if (snapshotOf(await labelsOfImage(engine, id, operation)) === undefined) return false;
   try {
-    await engine.dockerode.getImage(`${repository}:${id}`).remove({ force: true });
+    await engine.removeImageName(`${repository}:${id}`);
   } catch (error) {
     if (statusOf(error) === 404) return false;
     throw engineError(error, { operation, subject: `snapshot ${id}` });

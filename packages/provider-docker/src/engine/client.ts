@@ -75,6 +75,12 @@ export class EngineClient {
     return this.dockerode.createContainer(request);
   }
 
+  /** Takes an image its name, and with that the image, which the engine keeps for containers that have it. */
+  async removeImageName(name: string): Promise<void> {
+    if (this.#podman) await this.#podman.removeName(name);
+    else await this.dockerode.getImage(name).remove({ force: true });
+  }
+
   container(name: string): Dockerode.Container {
     return this.dockerode.getContainer(name);
   }
