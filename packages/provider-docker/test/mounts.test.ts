@@ -84,6 +84,8 @@ describeOnEngine("a container with folders of the machine", () => {
       expect((await sandbox.exec("touch /data/in/new")).stderr.text).toContain("Read-only file system");
       (await sandbox.exec("echo inside > /data/out/new; touch mine")).orThrow();
       expect(await readFile(join(write, "new"), "utf8")).toBe("inside\n");
+      const told = await sandbox.describe();
+      expect(told).toContain("Folders of its machine: /data/in (read-only), /data/out (what is written stays).");
       const [fork] = await sandbox.fork();
       expect((await fork?.exec("cat /data/out/new; ls"))?.stdout.text).toBe("inside\nmine\n");
       await fork?.destroy();
