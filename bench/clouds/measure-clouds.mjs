@@ -9,6 +9,7 @@ import { rawSdks } from "./raw-sdks.mjs";
 import { startCloud } from "./start-cloud.mjs";
 
 const fileBytes = 10_000_000;
+const filesPerSandbox = 5;
 
 const providers = {
   /** @param {import("./start-cloud.mjs").Cloud} cloud */
@@ -59,10 +60,12 @@ async function measure(name, createRaw, provider, scale, progress) {
         times.exec.raw.push(await timed(() => raw.exec("true")));
         times.exec.ours.push(await timed(() => ours.exec("true")));
       }
-      times.write.raw.push(await timed(() => raw.write("big.bin", content)));
-      times.write.ours.push(await timed(() => ours.files.write("big.bin", content)));
-      times.read.raw.push(await timed(() => raw.read("big.bin")));
-      times.read.ours.push(await timed(() => ours.files.read("big.bin")));
+      for (let round = 0; round < filesPerSandbox; round++) {
+        times.write.raw.push(await timed(() => raw.write("big.bin", content)));
+        times.write.ours.push(await timed(() => ours.files.write("big.bin", content)));
+        times.read.raw.push(await timed(() => raw.read("big.bin")));
+        times.read.ours.push(await timed(() => ours.files.read("big.bin")));
+      }
     } finally {
       await Promise.all([raw.destroy(), ours.destroy()]);
     }

@@ -9,6 +9,8 @@ import { watchFiles } from "./watch-files.js";
 
 /** What a listing may weigh, in characters: the agent is not believed without bound. */
 const maxListing = 512 * 1024 * 1024;
+/** Longer than any one record: its path and its target are no longer than a path can be. */
+const maxRecord = 1024 * 1024;
 
 /** The files of a box, through its agent. */
 export function agentFiles(
@@ -175,6 +177,10 @@ async function* linesOf(stream: ReadableStream<Uint8Array>, provider: string): A
     }
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
+    if (rest.length > maxRecord) {
+      const message = `a listing with a record of more than ${maxRecord} characters, which is none`;
+      throw new SandboxError("TRANSPORT", message, { provider, operation: "files.list", retryable: false });
+    }
     yield* lines;
   }
 }

@@ -17,6 +17,7 @@ import type {
   SandboxRef,
   SpawnOptions,
 } from "../provider.js";
+import type { StageFile } from "../staged-file.js";
 import { agentConnect } from "./agent-connect.js";
 import { agentFiles } from "./agent-files.js";
 import { startAgentKernel } from "./agent-kernel.js";
@@ -27,6 +28,7 @@ import { AgentConnection } from "./connection.js";
 import { askInfo, greet } from "./greet.js";
 import { checked } from "./messages.js";
 import type { AgentInfo, AgentReady, Framing } from "./protocol.js";
+import { agentStage } from "./stage-file.js";
 
 const startTimeoutMs = 30_000;
 
@@ -71,6 +73,8 @@ export interface AgentSessionOptions {
   readonly info: () => Promise<Omit<SandboxInfo, "ref" | "shells" | "interpreters">>;
   /** Why the box may have been lost, as its backend tells; asked once the channel has ended, and not waited for long. */
   readonly explainLoss?: (() => Promise<string | undefined>) | undefined;
+  /** What to do when the agent was lost; default: create a new one. */
+  readonly lossAdvice?: string | undefined;
   /** Ends the box; the channel is closed by then. Throws only if the box may still exist. */
   readonly destroy: () => Promise<void>;
   readonly native?: unknown;
@@ -89,6 +93,7 @@ export async function agentSession(channel: Channel, options: AgentSessionOption
     provider: ref.provider,
     sandboxId: ref.id,
     explainLoss: options.explainLoss,
+    lossAdvice: options.lossAdvice,
     ...(network && { onConnection: (connection) => network.accept(connection) }),
   });
   const limit = AbortSignal.timeout(options.startTimeoutMs ?? startTimeoutMs);
@@ -121,6 +126,8 @@ export class AgentSession implements ProviderSession {
   readonly workdir: string;
   readonly capabilities: Capabilities;
   readonly files: ProviderFiles;
+  /** For files that are filled by another way than the agent's. */
+  readonly stage: StageFile;
   readonly native: unknown;
   /** Settles when the agent is of no more use, by whatever reason; never rejects. */
   readonly closed: Promise<void>;
@@ -146,6 +153,7 @@ export class AgentSession implements ProviderSession {
     this.capabilities = narrowed(options.capabilities, ready, info);
     const { watch, ...files } = agentFiles(connection, options.ref.provider);
     this.files = this.capabilities.features["files.watch"] ? { ...files, watch } : files;
+    this.stage = agentStage(connection, options.ref.provider);
     this.#connection = connection;
     this.#options = options;
     this.#doors = new PortDoors(options.ref, {

@@ -63,6 +63,8 @@ export interface ConnectionOptions {
   readonly provider: string;
   readonly sandboxId: string;
   readonly explainLoss?: (() => Promise<string | undefined>) | undefined;
+  /** What to do when it was lost; default: create a new one. */
+  readonly lossAdvice?: string | undefined;
   /** Serves what programs of the box connect to; absent: the agent was not asked to take any connection. */
   readonly onConnection?: ((connection: Duplex) => void) | undefined;
 }
@@ -75,6 +77,7 @@ export class AgentConnection {
   readonly #framing: Framing;
   readonly #where: { readonly provider: string; readonly sandboxId: string };
   readonly #explainLoss: ConnectionOptions["explainLoss"];
+  readonly #lossAdvice: string;
   readonly #onConnection: ConnectionOptions["onConnection"];
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #streams = new Map<number, OpenStream>();
@@ -98,6 +101,7 @@ export class AgentConnection {
     this.#framing = options.framing;
     this.#where = { provider: options.provider, sandboxId: options.sandboxId };
     this.#explainLoss = options.explainLoss;
+    this.#lossAdvice = options.lossAdvice ?? "create a new one";
     this.#onConnection = options.onConnection;
     this.#writer = channel.writable.getWriter();
     this.#writer.closed.catch(() => undefined);
@@ -337,7 +341,7 @@ export class AgentConnection {
       this.#fail(new SandboxError("EXPIRED", message, { provider, sandboxId }));
     } else {
       const detail = [what, farewell?.message ?? (await this.#explanation())].filter(Boolean).join(": ");
-      const message = `sandbox ${sandboxId} was lost: ${detail}: create a new one`;
+      const message = `sandbox ${sandboxId} was lost: ${detail}: ${this.#lossAdvice}`;
       this.#fail(new SandboxError("SANDBOX_LOST", message, { provider, sandboxId, cause }));
     }
     // Whatever its box still does is without a master; the provider sees to its end.

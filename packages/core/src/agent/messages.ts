@@ -92,6 +92,10 @@ const changed = lazily<z.ZodMiniType<AgentFileChange | AgentListFailure>>(() =>
   ]),
 );
 
+const placed = lazily<z.ZodMiniType<{ readonly bytes: number } | AgentListFailure>>(() =>
+  z.union([z.object({ bytes: size() }), z.object({ error: error() })]),
+);
+
 const code = lazily<z.ZodMiniType<AgentCode>>(() => z.object({ code: z.base64().check(z.maxLength(maxPayloadBytes)) }));
 
 const farewell = lazily<z.ZodMiniType<AgentFarewell>>(() =>
@@ -112,6 +116,8 @@ const schemas = {
   farewell,
   started: lazily(() => z.object({ pid: z.int().check(z.positive()) })),
   code,
+  placed,
+  staged: lazily(() => z.object({ path: z.string() })),
   removed: lazily(() => z.object({ removed: z.boolean() })),
   empty: lazily(() => z.unknown()),
 };

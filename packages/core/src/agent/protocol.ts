@@ -14,8 +14,9 @@
  *
  * **Streams.** The host opens one by a request with a number above all that it has used (1, 2, …; 0 belongs to the
  * connection).
- * Each request gets exactly one response. A `spawn`, `read`, `write`, `list` or `watch` goes on after its response (a `write`
- * before it) with data on lanes, and is over when every lane of it has ended and, for a spawn, `gone` has been told.
+ * Each request gets exactly one response. A `spawn`, `read`, `write`, `stage`, `list` or `watch` goes on after its response (a
+ * `write` before it) with data on lanes, and is over when every lane of it has ended and, for a spawn, `gone` has been
+ * told.
  * A number whose stream is over is never used again; frames for it may still arrive and are dropped.
  *
  * **Connections.** A client that says `network` in its hello serves the box's network: from then on the agent listens
@@ -66,8 +67,8 @@ export const frameType = {
    * Either way: the receiver of the lane wants no more of it. The sender ends the lane; an output of a program is
    * still read and counted, so that the program goes on. A lane to the agent that it has cancelled has ended for it:
    * the host may send an end, or nothing more.
-   * To the agent on lane `in` of a `write`, whose sender the host is: the write is given up, and the old file stays;
-   * the response is then error `ECANCELED`. On lane `in` of a connection: it is broken off, as by a reset. On another
+   * To the agent on lane `in` of a `write` or `stage`, whose sender the host is: the write is given up, and the old file
+   * stays; the response, or the record of a `stage`, is then error `ECANCELED`. On lane `in` of a connection: it is broken off, as by a reset. On another
    * lane to the agent it breaks the rules.
    */
   cancel: 6,
@@ -143,6 +144,20 @@ export type AgentRequest =
       readonly op: "write";
       readonly path: string;
       readonly mode: "truncate" | "append" | "exclusive";
+      readonly permissions: number | null;
+      readonly ifModifiedAt: number | null;
+    }
+  /**
+   * A `write` whose bytes come by another way. Response `{ "path": … }`: the file beside its place that is to be filled.
+   * Lane `in` takes eight bytes, how long that must be, and its end; lane `out` then tells, in one record of JSON, how
+   * long it is, as `{ "bytes": n }`, or an {@link AgentListFailure}. One of another length is not put in its place. It
+   * goes with the client, as half of a write does. `EILSEQ` where a link leads to a name that is no text. Of the agent
+   * in Python alone.
+   */
+  | {
+      readonly op: "stage";
+      readonly path: string;
+      readonly mode: "truncate" | "exclusive";
       readonly permissions: number | null;
       readonly ifModifiedAt: number | null;
     }
@@ -325,7 +340,7 @@ export interface AgentError {
   readonly path?: string | undefined;
 }
 
-/** What ends a listing that cannot go on. */
+/** What ends a listing that cannot go on, or a file that is not put in its place. */
 export interface AgentListFailure {
   readonly error: AgentError;
 }

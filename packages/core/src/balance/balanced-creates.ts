@@ -27,7 +27,7 @@ export class BalancedCreates {
   create(options: CreateOptions): Promise<ProviderSession> {
     const { name } = options;
     if (name === undefined) return this.#createAnywhere(options);
-    return this.#turns.run(name, () => this.#createNamed(name, options));
+    return this.#turns.run(name, () => this.#createNamed(name, options), options.signal);
   }
 
   async #createNamed(name: string, options: CreateOptions): Promise<ProviderSession> {

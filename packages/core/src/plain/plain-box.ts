@@ -2,10 +2,12 @@ import { type Capabilities, capabilities } from "../capabilities.js";
 import { SandboxError } from "../errors.js";
 import type { ProviderFiles, ProviderProcess, SpawnOptions } from "../provider.js";
 import { Slots } from "../slots.js";
+import type { StageFile } from "../staged-file.js";
 import { runGuest } from "./guest-run.js";
 import { plainFiles } from "./plain-files.js";
 import type { PlainPlace } from "./plain-place.js";
 import { PlainProcess } from "./plain-process.js";
+import { plainStage } from "./stage-file.js";
 
 /** Programs that are being started at one time; engines have stalled with more. */
 const startsAtOneTime = 8;
@@ -29,6 +31,8 @@ export interface PlainBoxOptions {
 export class PlainBox {
   readonly capabilities: Capabilities;
   readonly files: ProviderFiles;
+  /** For files that are filled by another way than the shell's. */
+  readonly stage: StageFile;
   readonly shells: readonly string[];
   readonly interpreters: readonly string[];
   readonly #place: PlainPlace;
@@ -49,6 +53,7 @@ export class PlainBox {
     this.interpreters = found.filter((name) => !shells.has(name) && name !== git);
     this.capabilities = plainCapabilities(options.capabilities, found.includes(git));
     this.files = plainFiles(place);
+    this.stage = plainStage(place);
   }
 
   async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { SandboxError } from "../errors.js";
 import type { ProviderFiles } from "../provider.js";
 import { fileError } from "./file-errors.js";
 import { parseListing, parseRecord } from "./file-records.js";
-import { runGuest } from "./guest-run.js";
+import { maxStdoutBytes, runGuest } from "./guest-run.js";
 import type { PlainPlace } from "./plain-place.js";
 import { readFile } from "./read-file.js";
 import { writeFile } from "./write-file.js";
@@ -13,7 +14,15 @@ const anyDepth = 4096;
 /** The files of a box, by the tools that every image with a shell has: one program for each operation. */
 export function plainFiles(place: PlainPlace): ProviderFiles {
   const run = async (operation: string, path: string, args: readonly string[]) => {
-    const { stdout, stderr } = await runGuest(place, "files", args);
+    const tooMuch = () => {
+      const message = `${operation} ${JSON.stringify(path)}: more than ${maxStdoutBytes} bytes: list a smaller part`;
+      return new SandboxError("TOO_LARGE", message, {
+        provider: place.provider,
+        sandboxId: place.sandboxId,
+        operation,
+      });
+    };
+    const { stdout, stderr } = await runGuest(place, "files", args, undefined, tooMuch);
     const word = stderr.split("\n")[0] ?? "";
     if (word !== "ok") throw fileError(word.replace(/^fail /, ""), operation, path, place);
     return stdout;

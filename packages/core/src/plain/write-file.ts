@@ -53,7 +53,8 @@ async function next(reader: ReadableStreamDefaultReader<Uint8Array>, signal: Abo
 }
 
 /** The arguments that writing and committing share. */
-function argumentsOf(path: string, { mode, ifModifiedAt, permissions }: WriteOptions, temporary: string): string[] {
+export function argumentsOf(path: string, options: WriteOptions, temporary: string): string[] {
+  const { mode, ifModifiedAt, permissions } = options;
   const time = ifModifiedAt ? guestTime(ifModifiedAt) : "";
   return [path, mode, time, permissions === undefined ? "" : permissions.toString(8), temporary];
 }
@@ -112,11 +113,11 @@ async function writeLarge(
   requireOk(stderr, path, place);
 }
 
-function temporaryName(): string {
+export function temporaryName(): string {
   return `.sandkit-${randomUUID()}`;
 }
 
-function requireOk(said: string, path: string, place: PlainPlace): void {
+export function requireOk(said: string, path: string, place: PlainPlace): void {
   const word = said.split("\n")[0] ?? "";
   if (word === "ok") return;
   if (word === "fail SHORT") {

@@ -1,23 +1,19 @@
-import { randomUUID } from "node:crypto";
-import { posix } from "node:path";
 import { SandboxError } from "../errors.js";
-import type { FileInfo, ProviderFiles, ProviderSession, ReadOptions, WriteOptions } from "../provider.js";
+import type { FileInfo, ReadOptions, WriteOptions } from "../provider.js";
+import type { StagedFile } from "../staged-file.js";
 import { firstOf } from "./first-bytes.js";
 import { Passage } from "./passage.js";
 import type { BulkFiles } from "./remote-box.js";
+import type { RemoteGuest } from "./remote-guest.js";
 
 /** So much of a file is asked of the agent before it is known how long it is. */
 const headBytes = 32 * 1024;
 /** Pieces of a write that come later than this after one another come slowly: a shorter way gains them nothing. */
 const soonMs = 100;
 const touchMs = 500;
-const newFile = 0o644;
 
-/** The session of the agent, as far as it is needed here. */
-export type AgentBox = Pick<ProviderSession, "files" | "spawn" | "ref"> & {
-  /** What the agent does not see of a file is use of the box too. */
-  touch(): void;
-};
+/** The session of the agent, as far as it is needed here. What the agent does not see of a file is use of the box too. */
+export type AgentBox = Pick<RemoteGuest, "files" | "stage" | "touch" | "ref">;
 
 /**
  * Reads a large file whole by the vendor's way. The agent opens it too and has the say: what the programs of the box
@@ -92,7 +88,7 @@ function touching(box: AgentBox): () => void {
 
 /**
  * Writes large files beside their place by the vendor's way, and has the agent put them there: nobody sees half of one.
- * What needs more than a rename (`append`, `exclusive`, `ifModifiedAt`, a link in its place) is the agent's alone.
+ * What is appended is written in place, by the agent alone.
  */
 export async function writeBulk(
   box: AgentBox,
@@ -101,90 +97,25 @@ export async function writeBulk(
   data: ReadableStream<Uint8Array>,
   options: WriteOptions,
 ): Promise<void> {
-  if (options.mode !== "truncate" || options.ifModifiedAt) return box.files.write(path, data, options);
-  const { size, whole } = await firstOf(data, bulk.fromBytes, { withinMs: soonMs, signal: options.signal });
-  if (size < bulk.fromBytes) return box.files.write(path, whole, options);
-  const beside = posix.join(posix.dirname(path), `.sandkit-${randomUUID()}`);
-  const source = new Passage(whole, { piece: touching(box) });
+  if (options.mode === "append") return box.files.write(path, data, options);
   const { signal } = options;
+  const { size, whole } = await firstOf(data, bulk.fromBytes, { withinMs: soonMs, signal });
+  if (size < bulk.fromBytes) return box.files.write(path, whole, options);
+  const source = new Passage(whole, { piece: touching(box) });
+  let staged: StagedFile | undefined;
   try {
-    const permissions = await prepare(box.files, path, beside, options);
-    if (permissions === undefined) return await box.files.write(path, source.stream, options);
-    await bulk.write(beside, source.stream, signal);
+    staged = await box.stage(path, options);
+    if (!staged) return await box.files.write(path, source.stream, options);
+    await bulk.write(staged.path, source.stream, signal);
     signal?.throwIfAborted();
-    await place(box, beside, path, source.size, permissions);
+    await staged.commit(source.size);
   } catch (error) {
     await source.abandon(error);
     // What is left of it is no more than a file that nobody looks for.
-    await box.files.remove(beside, { recursive: false }).catch(() => undefined);
+    await staged?.discard().catch(() => undefined);
     signal?.throwIfAborted();
     throw source.failure ? source.failure.reason : error;
   }
-}
-
-/**
- * Makes the file that the vendor fills: by the agent, so that it is the programs' own. Tells its permissions; undefined
- * where something else than a file is to be replaced, and nothing was made.
- */
-async function prepare(
-  files: ProviderFiles,
-  path: string,
-  beside: string,
-  { permissions, signal }: WriteOptions,
-): Promise<number | undefined> {
-  const making = files.write(beside, emptyStream(), {
-    mode: "exclusive",
-    permissions: permissions ?? newFile,
-    signal,
-  });
-  const [looked, made] = await Promise.allSettled([found(files, path), making]);
-  if (looked.status === "rejected") throw looked.reason;
-  if (made.status === "rejected") throw made.reason;
-  const old = looked.value;
-  if (old && old.type !== "file") {
-    await files.remove(beside, { recursive: false });
-    return undefined;
-  }
-  const wanted = permissions ?? old?.mode ?? newFile;
-  // Rarely another than a new file's.
-  if (wanted !== (permissions ?? newFile)) {
-    await files.write(beside, emptyStream(), { mode: "truncate", permissions: wanted, signal });
-  }
-  return wanted;
-}
-
-/** Puts the filled file in its place, if all of it has arrived. */
-async function place(box: AgentBox, beside: string, path: string, size: number, permissions: number): Promise<void> {
-  const written = await box.files.stat(beside, { followSymlinks: false });
-  if (written.size !== size) {
-    throw cutOff("files.write", `${JSON.stringify(path)} after ${written.size} of ${size} bytes`, box.ref.provider);
-  }
-  if (written.mode !== permissions) await changeMode(box, beside, permissions);
-  await box.files.move(beside, path);
-}
-
-async function changeMode(box: AgentBox, path: string, permissions: number): Promise<void> {
-  const process = await box.spawn(["chmod", permissions.toString(8), path], { stdin: false });
-  const { exitCode } = await process.exited;
-  if (exitCode === 0) return;
-  const message = `files.write ${JSON.stringify(path)}: chmod to ${permissions.toString(8)} failed (exit code ${exitCode})`;
-  throw new SandboxError("PERMISSION", `${message}: leave out "permissions"`, {
-    provider: box.ref.provider,
-    operation: "files.write",
-  });
-}
-
-async function found(files: ProviderFiles, path: string): Promise<FileInfo | undefined> {
-  try {
-    return await files.stat(path, { followSymlinks: false });
-  } catch (error) {
-    if (error instanceof SandboxError && error.code === "FILE_NOT_FOUND") return undefined;
-    throw error;
-  }
-}
-
-function emptyStream(): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
 }
 
 function cutOff(operation: string, subject: string, provider: string): SandboxError {

@@ -29,7 +29,9 @@ export class CloudSandboxes<Native, Plan extends CloudPlan, Found extends Machin
     const cloud = this.#connect("create");
     const plan = cloud.plan(create);
     const { name } = create;
-    if (name !== undefined) return this.#turns.run(name, () => this.#createNamed(cloud, create, plan, name));
+    if (name !== undefined) {
+      return this.#turns.run(name, () => this.#createNamed(cloud, create, plan, name), create.signal);
+    }
     const made = await makeSandbox(cloud, create, plan);
     if (made) return made;
     throw new Error(`${cloud.vendor} gave no machine for a sandbox without a name`);

@@ -4,7 +4,7 @@ import type { ProviderSession } from "../provider.js";
 import { isBeingMade } from "./being-made.js";
 import { boxOf } from "./box-of.js";
 import type { Fleet } from "./cloud.js";
-import { infoOf, type Machine } from "./machine.js";
+import { infoOf, isAlive, type Machine } from "./machine.js";
 import { PausedSession } from "./paused-session.js";
 import type { SandboxRecord } from "./record.js";
 import { joinRemote, type RemoteSession } from "./remote-session.js";
@@ -24,6 +24,8 @@ export class JoinMachine<Found extends Machine> {
   readonly #signal: AbortSignal | undefined;
   /** Since when a machine was seen without an agent, by its id. */
   readonly #without = new Map<string, number>();
+  /** Since when one was found and not reached. */
+  readonly #unreached = new Map<string, number>();
   /** Those whose agents end with each pause: somebody may have woken one just now, and be about to start the next agent. */
   readonly #restWithout = new Set<string>();
 
@@ -33,10 +35,16 @@ export class JoinMachine<Found extends Machine> {
     this.#signal = signal;
   }
 
-  /** Another client of a machine; of a paused one, which this resumes. Its life is renewed once its agent has answered. */
+  /**
+   * Another client of a machine; of a paused one, which this resumes. Its life is renewed once its agent has answered.
+   * @throws SandboxError `UNAVAILABLE` for one that is there, and was not reached for as long as that may take
+   */
   async join(found: Found): Promise<Joined> {
     const record = recordOf(found);
     const joined = await this.#open(found, record, this.#operation);
+    if (joined === "later" && this.#isPast(this.#unreached, found)) {
+      throw this.#error("UNAVAILABLE", this.#operation, found, "is there but was not reached: try again in a moment");
+    }
     if (joined === "ended") return this.#withoutAgent(found, record);
     // Its agent ends with the connection of who sets it up; that may take a minute.
     if (joined === "settingUp" && (await ownerState(record.owner)) === "dead") return this.#overOrWoken(found);
@@ -62,10 +70,19 @@ export class JoinMachine<Found extends Machine> {
   async #wake(found: Found, record: SandboxRecord): Promise<ProviderSession> {
     const woken = await this.#open(found, record, "resume");
     if (typeof woken !== "string") return woken;
-    const why = woken === "later" ? "it is gone" : woken === "ended" ? "its agent has ended" : "it is being set up";
-    const message = `sandbox ${found.id} could not be resumed: ${why}`;
-    const details = { provider: this.#fleet.provider, operation: "resume", sandboxId: found.id };
-    throw new SandboxError("UNAVAILABLE", message, { ...details, retryable: woken === "settingUp" });
+    // What was not reached may be gone, or on its way to somewhere else.
+    const now = woken === "later" ? await this.#fleet.find(found.id, "resume") : found;
+    if (!now || !isAlive(now)) throw this.#error("NOT_FOUND", "resume", found, "is gone: create a new one");
+    if (woken === "ended")
+      throw this.#error("NOT_FOUND", "resume", found, "has ended with its agent: create a new one");
+    const why = woken === "settingUp" ? "is being set up" : "was not reached";
+    throw this.#error("UNAVAILABLE", "resume", found, `${why}: try again in a moment`);
+  }
+
+  #error(code: "NOT_FOUND" | "UNAVAILABLE", operation: string, { id }: Found, what: string): SandboxError {
+    const retryable = code === "UNAVAILABLE";
+    const { provider } = this.#fleet;
+    return new SandboxError(code, `sandbox ${id} ${what}`, { provider, operation, sandboxId: id, retryable });
   }
 
   async #open(
@@ -106,11 +123,16 @@ export class JoinMachine<Found extends Machine> {
     return this.#restWithout.has(found.id) ? this.#afterGrace(found) : "over";
   }
 
-  #afterGrace({ id }: Found): "later" | "over" {
+  #afterGrace(found: Found): "later" | "over" {
+    return this.#isPast(this.#without, found) ? "over" : "later";
+  }
+
+  /** Whether a machine has been so for as long as it may. */
+  #isPast(seen: Map<string, number>, { id }: Found): boolean {
     const now = performance.now();
-    const since = this.#without.get(id) ?? now;
-    this.#without.set(id, since);
-    return now - since < (this.#fleet.graceMs ?? defaultGraceMs) ? "later" : "over";
+    const since = seen.get(id) ?? now;
+    seen.set(id, since);
+    return now - since >= (this.#fleet.graceMs ?? defaultGraceMs);
   }
 }
 

@@ -7,6 +7,11 @@ export const defaultLeaseMs = 5 * 60_000;
 const gone: ReadonlySet<ErrorCode> = new Set(["NOT_FOUND", "SANDBOX_LOST", "EXPIRED"]);
 const shortestRetryMs = 1_000;
 
+/** Whether a vendor's answer says that there is no such box any more, which is to be confirmed. */
+export function saysGone(error: unknown): boolean {
+  return error instanceof SandboxError && gone.has(error.code);
+}
+
 /** What a lease renews, and for how long. */
 export interface LeaseOptions {
   /** Default {@link defaultLeaseMs}. */
@@ -16,7 +21,7 @@ export interface LeaseOptions {
   /** Moves the vendor's end of life to so many milliseconds from now. Never called twice at one time. */
   renew(ms: number): Promise<void>;
   /** Asked when a renewal says that the box is gone: true when that is so, and nothing is renewed any more. */
-  confirmGone?(error: SandboxError): Promise<boolean>;
+  confirmGone?(): Promise<boolean>;
 }
 
 /**
@@ -41,6 +46,11 @@ export class Lease {
   /** What of the user's own end is left, in milliseconds; undefined without one. */
   get restMs(): number | undefined {
     return this.#endsAt === Number.POSITIVE_INFINITY ? undefined : Math.max(1, this.#endsAt - Date.now());
+  }
+
+  /** Whether the user's own end is past. */
+  get isOver(): boolean {
+    return Date.now() >= this.#endsAt;
   }
 
   /** Begins to renew, at once. */
@@ -96,7 +106,7 @@ export class Lease {
   /** Never rejects. */
   async #renew(): Promise<void> {
     // Past the user's end there is nothing to keep: the vendor ends it, or did.
-    if (this.#stopped || Date.now() >= this.#endsAt) return;
+    if (this.#stopped || this.isOver) return;
     try {
       await this.#renewNow();
       if (!this.#stopped) this.#renewSoon(this.#leaseMs / 3);
@@ -107,9 +117,9 @@ export class Lease {
   }
 
   async #isGone(error: unknown): Promise<boolean> {
-    if (this.#stopped || !(error instanceof SandboxError) || !gone.has(error.code)) return false;
+    if (this.#stopped || !saysGone(error)) return false;
     try {
-      return (await this.#options.confirmGone?.(error)) ?? true;
+      return (await this.#options.confirmGone?.()) ?? true;
     } catch {
       // Who could tell does not answer: then nothing is known, and it is asked again.
       return false;

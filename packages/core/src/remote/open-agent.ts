@@ -46,6 +46,9 @@ export interface OpenOptions {
   readonly onPaused: () => void;
 }
 
+/** Of a box whose pause ends what runs: its files outlive its agent. */
+const restartAdvice = "if somebody stopped and started it, resume() goes on with its files; else create a new one";
+
 /** Where a terminal may start that is no place to work: a root's, whose programs are another user's, has its own home. */
 const nobodysPlace: ReadonlySet<string> = new Set(["/", "/root"]);
 
@@ -84,6 +87,7 @@ export async function openAgent(
     signal: options.signal,
     info: () => box.info(),
     explainLoss: box.explainLoss && (async () => box.explainLoss?.()),
+    lossAdvice: box.pause?.keeps === "files" ? restartAdvice : undefined,
     destroy: () => box.destroy(),
     native: box.native,
   });

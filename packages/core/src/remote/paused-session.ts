@@ -1,5 +1,5 @@
 import type { Capabilities } from "../capabilities.js";
-import { SandboxError } from "../errors.js";
+import { type ErrorCode, SandboxError } from "../errors.js";
 import type { Contact } from "../network/contact.js";
 import type {
   KernelOptions,
@@ -13,6 +13,7 @@ import type {
   SnapshotInfo,
   SpawnOptions,
 } from "../provider.js";
+import { BoxChanges } from "./box-changes.js";
 
 /** What is known of a paused box without waking it. */
 export interface PausedBox {
@@ -36,8 +37,9 @@ export class PausedSession implements ProviderSession {
   readonly #box: PausedBox;
   /** Those that wait for it to be woken: nothing is contacted before. */
   readonly #listeners: ((contact: Contact) => void)[] = [];
-  #waking: Promise<ProviderSession> | undefined;
+  readonly #changes = new BoxChanges();
   #awake: ProviderSession | undefined;
+  #destroying: Promise<void> | undefined;
 
   constructor(box: PausedBox) {
     this.#box = box;
@@ -57,21 +59,23 @@ export class PausedSession implements ProviderSession {
     return (this.#awake ?? this.#box).native;
   }
 
-  async resume(): Promise<void> {
-    if (this.#awake) return this.#awake.resume?.();
-    this.#waking ??= this.#box.wake();
-    try {
-      this.#awake = await this.#waking;
-      for (const listener of this.#listeners.splice(0)) this.#awake.onContact?.(listener);
-    } finally {
-      this.#waking = undefined;
-    }
+  resume(): Promise<void> {
+    return this.#change("resume", async () => {
+      if (this.#awake) return this.#awake.resume?.();
+      const woken = await this.#box.wake();
+      // It was not waited for any longer.
+      if (this.#destroying) {
+        await woken.destroy();
+        throw this.#refusal("NOT_FOUND", "was destroyed: create a new one", "resume");
+      }
+      this.#awake = woken;
+      for (const listener of this.#listeners.splice(0)) woken.onContact?.(listener);
+    });
   }
 
-  async pause(): Promise<void> {
-    // One that is being woken sleeps only after that; that it could not be woken, `resume` tells.
-    await this.#waking?.catch(() => undefined);
-    await this.#awake?.pause?.();
+  /** One that is being woken sleeps only after that; that it could not be woken, `resume` tells. */
+  pause(): Promise<void> {
+    return this.#change("pause", async () => this.#awake?.pause?.());
   }
 
   async spawn(command: readonly string[], options: SpawnOptions): Promise<ProviderProcess> {
@@ -108,12 +112,28 @@ export class PausedSession implements ProviderSession {
     return { ...(await this.#box.info()), ref: this.ref, shells: [], interpreters: [] };
   }
 
-  async destroy(): Promise<void> {
+  /** Waits for a resumption that is under way, but not for long: what that brings later is destroyed too. */
+  destroy(): Promise<void> {
+    this.#destroying ??= this.#destroy().catch((error) => {
+      this.#destroying = undefined;
+      throw error;
+    });
+    return this.#destroying;
+  }
+
+  async #destroy(): Promise<void> {
+    await this.#changes.settle();
     await (this.#awake ?? this.#box).destroy();
+  }
+
+  #change<Result>(operation: string, work: () => Promise<Result>): Promise<Result> {
+    const refused = () => this.#refusal("NOT_FOUND", "is being destroyed: create a new one", operation);
+    return this.#changes.run(work, () => (this.#destroying ? refused() : undefined));
   }
 
   #need(operation: string): ProviderSession {
     if (this.#awake) return this.#awake;
+    if (this.#destroying) throw this.#refusal("NOT_FOUND", "was destroyed: create a new one", operation);
     throw this.#refusal("UNAVAILABLE", "is paused: call resume() first", operation);
   }
 
@@ -126,7 +146,7 @@ export class PausedSession implements ProviderSession {
     return member.bind(session) as NonNullable<ProviderSession[Name]>;
   }
 
-  #refusal(code: "UNAVAILABLE" | "UNSUPPORTED", what: string, operation: string): SandboxError {
+  #refusal(code: ErrorCode, what: string, operation: string): SandboxError {
     const { provider, id } = this.ref;
     return new SandboxError(code, `sandbox ${id} ${what}`, { provider, sandboxId: id, operation });
   }

@@ -13,6 +13,7 @@ export interface RemoteGuest
     | "workdir"
     | "capabilities"
     | "files"
+    | "stage"
     | "closed"
     | "failure"
     | "spawn"

@@ -14,7 +14,7 @@ import type {
   SpawnOptions,
 } from "../provider.js";
 import { BoxChanges } from "./box-changes.js";
-import { Lease } from "./lease.js";
+import { defaultLeaseMs, Lease, saysGone } from "./lease.js";
 import { type OpenedAgent, openAgent, type RemoteSessionOptions } from "./open-agent.js";
 import type { RemoteBox } from "./remote-box.js";
 import { remoteFiles } from "./remote-files.js";
@@ -56,6 +56,9 @@ export async function joinRemote(
   return session;
 }
 
+/** Nobody can tell which. */
+const restarted = "was stopped and started by somebody else, or its agent was ended";
+
 /** A session over a remote box. */
 export class RemoteSession implements ProviderSession {
   readonly ref: SandboxRef;
@@ -70,7 +73,13 @@ export class RemoteSession implements ProviderSession {
   readonly #lease: Lease;
   readonly #changes = new BoxChanges();
   #opened: OpenedAgent;
+  /** Until it is resumed nothing in the box is reached. */
   #paused = false;
+  #whyPaused = "is paused";
+  /** Asks now and then whether what rests is still there. */
+  #resting: NodeJS.Timeout | undefined;
+  /** Why the box is no more, where that is known for certain. */
+  #gone: SandboxError | undefined;
   #destroying: Promise<void> | undefined;
   /** What waits for the agent, to be told when somebody else has paused the box. */
   readonly #waiting = new Set<Deferred<never>>();
@@ -162,6 +171,7 @@ export class RemoteSession implements ProviderSession {
    */
   destroy(): Promise<void> {
     this.#lease.stop();
+    clearInterval(this.#resting);
     this.#destroying ??= this.#destroy().catch((error) => {
       this.#destroying = undefined;
       throw error;
@@ -176,10 +186,12 @@ export class RemoteSession implements ProviderSession {
   }
 
   /** For the link: somebody else has paused the box. */
-  foundPaused(): void {
+  foundPaused(why = "was paused by somebody else"): void {
     this.#paused = true;
+    this.#whyPaused = why;
     this.#lease.stop();
-    const reason = this.#unavailable("was paused by somebody else: call resume() first");
+    this.#rest();
+    const reason = this.#unavailable(`${why}: call resume() first`);
     for (const call of this.#waiting) call.reject(reason);
     if (this.#box.pause?.keeps !== "files") return;
     const lost = this.#lost("was stopped by somebody else, which ended all that ran in it: start it again");
@@ -187,21 +199,39 @@ export class RemoteSession implements ProviderSession {
     this.#opened.agent.leave(lost).catch(() => undefined);
   }
 
-  /** For the lease, whose renewal was told that there is no such box: the vendor may say so of a paused one too. */
+  /** While a box is paused nobody renews it: what waits for its resume is told when it has gone. */
+  #rest(): void {
+    clearInterval(this.#resting);
+    const ask = () => this.#confirmGone().catch(() => undefined);
+    this.#resting = setInterval(ask, (this.#options.leaseMs ?? defaultLeaseMs) / 3);
+    this.#resting.unref();
+  }
+
+  /** For who was told that there is no such box: the vendor may say so of a paused one too. */
   async #confirmGone(): Promise<boolean> {
+    if (this.#gone) return true;
     const { state } = await this.#box.info();
     if (this.#destroying) return true;
     if (state === "paused" && !this.#paused) this.foundPaused();
     if (state !== "gone") return false;
     const why = (await this.#box.explainLoss?.().catch(() => undefined)) ?? "its time was up, or somebody removed it";
     // What runs in it is told at once: its link would look for the box for a while yet.
-    await this.#opened.agent.leave(this.#lost(`is gone (${why}): create a new one`));
+    await this.#end(this.#lost(`is gone (${why}): create a new one`));
     return true;
   }
 
+  async #end(why: SandboxError): Promise<void> {
+    this.#gone ??= why;
+    this.#lease.stop();
+    clearInterval(this.#resting);
+    await this.#opened.agent.leave(this.#gone);
+  }
+
   #use(operation: string): RemoteGuest {
+    const gone = this.#gone;
+    if (gone) throw new SandboxError(gone.code, gone.message, { ...gone.toJSON(), operation, cause: gone });
     if (!this.#paused) return this.#opened.agent;
-    throw this.#unavailable("is paused: call resume() first", operation);
+    throw this.#unavailable(`${this.#whyPaused}: call resume() first`, operation);
   }
 
   /** What was asked for before somebody paused the box would wait for who knows how long; it may happen still. */
@@ -230,10 +260,10 @@ export class RemoteSession implements ProviderSession {
     return call.bind(this.#box) as Call;
   }
 
-  /** None begins once the box is being destroyed. */
+  /** None begins once the box is being destroyed, or is no more. */
   #change<Result>(operation: string, work: () => Promise<Result>): Promise<Result> {
     const isBeingDestroyed = () => this.#error("NOT_FOUND", "is being destroyed: create a new one", operation);
-    return this.#changes.run(work, () => (this.#destroying ? isBeingDestroyed() : undefined));
+    return this.#changes.run(work, () => (this.#destroying ? isBeingDestroyed() : this.#gone));
   }
 
   /** A vendor may have the box stand still while it is copied, which breaks connections: that is no pause. */
@@ -248,11 +278,13 @@ export class RemoteSession implements ProviderSession {
     if (this.#paused) return;
     const { agent, link } = this.#opened;
     this.#paused = true;
+    this.#whyPaused = "is paused";
     // A renewal that comes after it would undo the longer life of what rests.
     await this.#lease.stop();
     try {
       await link.suspend();
       await how.pause();
+      this.#rest();
     } catch (error) {
       await link.resume();
       this.#goOn();
@@ -262,8 +294,19 @@ export class RemoteSession implements ProviderSession {
       await agent.leave(this.#lost("was paused, which ended all that ran in it: start it again"));
   }
 
+  /** Of a box whose time is over, or that is no more, nothing is woken. */
+  async #wake(how: NonNullable<RemoteBox["pause"]>): Promise<void> {
+    if (this.#paused && this.#lease.isOver) await this.#expire(this.#error("EXPIRED", "has ended: its time is over"));
+    try {
+      await how.resume();
+    } catch (error) {
+      if (saysGone(error)) await this.#confirmGone();
+      throw this.#gone ?? error;
+    }
+  }
+
   async #resume(how: NonNullable<RemoteBox["pause"]>): Promise<void> {
-    await how.resume();
+    await this.#wake(how);
     const { agent, link } = this.#opened;
     if (!this.#paused && !link.stalled) return;
     const lives = how.keeps === "processes" && (await link.resume());
@@ -286,8 +329,9 @@ export class RemoteSession implements ProviderSession {
   }
 
   #goOn(): void {
-    if (this.#destroying) return;
+    if (this.#destroying || this.#gone) return;
     this.#paused = false;
+    clearInterval(this.#resting);
     if (this.#box.extend) this.#lease.start();
   }
 
@@ -299,17 +343,29 @@ export class RemoteSession implements ProviderSession {
 
   /**
    * Without its agent a box is of no use to this client, unless it is only paused: it ends with the lease, if no others
-   * renew it. One whose time is over is of no use to anybody, nor is one that was this client's alone.
+   * renew it. One that was this client's alone is of no use to anybody.
    */
   async #agentEnded(agent: RemoteGuest): Promise<void> {
-    if (this.#opened.agent !== agent || this.#paused || this.#destroying) return;
+    if (this.#opened.agent !== agent || this.#destroying || this.#gone) return;
+    if (agent.failure?.code === "EXPIRED") return this.#expire(agent.failure);
+    if (this.#paused) return;
     this.#lease.stop();
-    if (this.#box.pause && (await this.#box.info()).state === "paused") {
-      this.foundPaused();
-      return;
+    const { pause } = this.#box;
+    if (pause) {
+      const { state } = await this.#box.info();
+      if (this.#opened.agent !== agent) return;
+      if (state === "paused") return this.foundPaused();
+      // The files of one that was merely stopped and started are not ours to remove: without a resume its lease ends it.
+      if (state === "running" && pause.keeps === "files") return this.foundPaused(restarted);
     }
-    const own = this.#options.origin === "created" && !this.#options.detached;
-    if (own || agent.failure?.code === "EXPIRED") await this.#box.destroy();
+    if (this.#options.origin === "created" && !this.#options.detached) await this.#box.destroy();
+  }
+
+  /** A box whose time is over is of no use to anybody, paused or not. @throws the reason, once that is removed */
+  async #expire(why: SandboxError): Promise<never> {
+    await this.#end(why);
+    await this.#box.destroy();
+    throw why;
   }
 
   #lost(what: string): SandboxError {

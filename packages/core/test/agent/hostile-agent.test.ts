@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from "node:crypto";
 import { type Duplex, PassThrough } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { encodeFrame, FrameDecoder, ProtocolError } from "../../src/agent/frames.js";
 import { IncomingLane } from "../../src/agent/lanes.js";
@@ -251,6 +252,25 @@ describe("an agent that is not to be believed", () => {
       message: expect.stringContaining('files.list "/work": EIO: the disk is gone: '),
       cause: { message: "the disk\nis gone" },
     });
+    await session.destroy();
+  });
+
+  it("cannot have one endless name of a listing kept", async () => {
+    const agent = new Impostor();
+    agent.greet();
+    const session = await agent.session();
+    const listing = expect(session.files.list("/work")).rejects.toMatchObject({
+      code: "TRANSPORT",
+      operation: "files.list",
+      message: expect.stringContaining("a record of more than"),
+    });
+    agent.say(frameType.response, 2, 0, json({ ok: {} }));
+    for (let sent = 0; sent < 20; sent += 1) {
+      agent.say(frameType.data, 2, lane.out, Buffer.alloc(64 * 1024, "n"));
+      // No more than it has credit for.
+      await sleep(20);
+    }
+    await listing;
     await session.destroy();
   });
 

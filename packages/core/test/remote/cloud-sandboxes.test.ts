@@ -150,3 +150,38 @@ it("one that was found paused knows where it works, and with what, once it is re
   await found.files.write("here", "here");
   expect((await found.exec("cat here; pwd")).stdout.text).toBe(`here${workdir}\n`);
 });
+
+it("one that is destroyed while it is being woken has no client that renews it", { timeout: 30_000 }, async () => {
+  const sandbox = await createSandbox(vendor.provider(), shared);
+  await sandbox.pause();
+  const found = await attachSandbox(vendor.provider({ leaseMs: 300 }), sandbox.ref);
+  const reached = deferred<void>();
+  const goOn = deferred<void>();
+  vendor.onReach = async () => {
+    reached.resolve();
+    await goOn.promise;
+    return true;
+  };
+  const waking = found.resume().catch(({ code }) => code);
+  await reached.promise;
+  const destroying = found.destroy();
+  await sleep(50);
+  goOn.resolve();
+  await Promise.all([waking, destroying]);
+  expect(vendor.machines.size).toBe(0);
+  const renewed = asked(`extend ${found.ref.id}`);
+  await sleep(600);
+  expect(asked(`extend ${found.ref.id}`)).toBe(renewed);
+  await expect(found.resume()).rejects.toMatchObject({ code: "NOT_FOUND" });
+});
+
+it("one that is there but never reached is UNAVAILABLE after a grace, and not waited for without end", async () => {
+  const sandbox = await createSandbox(vendor.provider(), shared);
+  vendor.onReach = async () => false;
+  const unreached = { code: "UNAVAILABLE", retryable: true, message: expect.stringContaining("was not reached") };
+  await expect(attachSandbox(vendor.provider(), sandbox.ref)).rejects.toMatchObject(unreached);
+  await expect(createSandbox(vendor.provider(), shared)).rejects.toMatchObject(unreached);
+  expect(vendor.machines.size).toBe(1);
+  vendor.onReach = async () => true;
+  expect((await createSandbox(vendor.provider(), shared)).ref).toEqual(sandbox.ref);
+});

@@ -34,6 +34,8 @@ export class LocalVendor {
   /** What the test has happen in a call. */
   onNarrow: (signal?: AbortSignal) => Promise<void> = async () => undefined;
   onRemove: () => Promise<void> = async () => undefined;
+  /** False: a machine that is there is not reached. */
+  onReach: () => Promise<boolean> = async () => true;
 
   /** A provider of it, as one program has it. */
   provider(options: { readonly leaseMs?: number; readonly narrowsNetwork?: boolean } = {}): Provider {
@@ -133,6 +135,7 @@ class LocalCloud implements Cloud<unknown, CloudPlan, LocalMachine> {
   }
 
   async reach(found: LocalMachine): Promise<LocalMachine | undefined> {
+    if (!(await this.#vendor.onReach())) return undefined;
     found.box.state = "running";
     return this.#vendor.find(found.id);
   }

@@ -29,6 +29,9 @@ export interface LocalTerminalOptions {
   readonly maxSendBytes?: number;
 }
 
+/** What this machine's user has in their profile is not part of a test, and may take a minute. */
+const nobodysHome = { HOME: "/nonexistent" };
+
 /** A shell on a real terminal of this machine. What it says while nobody is connected is lost, as at the vendors. */
 export class LocalTerminal implements Terminal {
   readonly maxSendBytes: number;
@@ -61,8 +64,13 @@ export class LocalTerminal implements Terminal {
   }
 
   async open(): Promise<TerminalConnection> {
-    const { shell = ["/bin/sh"], env = process.env as Record<string, string>, cwd = "/" } = this.#options;
-    this.#process = spawn(python, ["-I", helper, ...shell], { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
+    const { HOME: _ours, ...machine } = process.env;
+    const { shell = ["/bin/sh"], env = machine, cwd = "/" } = this.#options;
+    this.#process = spawn(python, ["-I", helper, ...shell], {
+      cwd,
+      env: { ...nobodysHome, ...env },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     this.#process.stdin?.on("error", () => undefined);
     this.#read(this.#process);
     return this.#connect();
@@ -105,7 +113,7 @@ export class LocalTerminal implements Terminal {
       }
     }
     this.#ended = true;
-    this.#current?.break();
+    this.#current?.end();
   }
 }
 
@@ -169,10 +177,19 @@ class LocalConnection implements TerminalConnection {
   }
 
   break(): void {
+    this.#stop(() => this.#controller?.error(new Error("the connection broke")));
+  }
+
+  /** The terminal has ended: what it said is still to be read. */
+  end(): void {
+    this.#stop(() => this.#controller?.close());
+  }
+
+  #stop(how: () => void): void {
     if (this.#broken) return;
     this.#broken = true;
     this.#terminal.drops += 1;
     this.#wake?.();
-    this.#controller?.error(new Error("the connection broke"));
+    how();
   }
 }

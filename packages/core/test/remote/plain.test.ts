@@ -100,6 +100,38 @@ describe("a box without Python", () => {
     expect((await running).stdout.text).toBe("done\n");
   });
 
+  it("is set up once its maker says so, and is had by others all the same when a program has taken that mark away", async () => {
+    const { box, session, sandbox } = await open({}, { detached: true, settingUp: true });
+    const join = async () => {
+      const joined = await remoteSession(box, { origin: "attached", startAgent: false, detached: true });
+      sessions.push(joined);
+      return new Sandbox(joined);
+    };
+    const early = { code: "UNAVAILABLE", message: expect.stringContaining("still being set up") };
+    await expect(join()).rejects.toMatchObject(early);
+    await session.ready();
+    expect((await (await join()).exec("echo joined")).stdout.text).toBe("joined\n");
+    await sandbox.exec(`rm -r ${markOf(session)}`);
+    await expect(join()).rejects.toMatchObject(early);
+    // No set-up takes as long.
+    box.createdAt = new Date(Date.now() - 6 * 60_000);
+    expect((await (await join()).exec("echo joined")).stdout.text).toBe("joined\n");
+  });
+
+  it("has a listing of more names than fit in memory refused, and goes on", { timeout: 120_000 }, async () => {
+    const { sandbox } = await open();
+    const names = "mkdir -p $d && cd $d && seq 1 $n | xargs touch";
+    const deep = Array.from({ length: 12 }, () => "d".repeat(250)).join("/");
+    await sandbox.exec(names, { env: { d: deep, n: "24000" } });
+    await expect(sandbox.files.list(".", { recursive: true })).rejects.toMatchObject({
+      code: "TOO_LARGE",
+      operation: "files.list",
+      message: expect.stringContaining("list a smaller part"),
+    });
+    expect(await sandbox.files.list(".", { recursive: true, maxDepth: 12 })).toHaveLength(12);
+    expect((await sandbox.exec("echo still here")).stdout.text).toBe("still here\n");
+  });
+
   it("holds a program up that nobody reads", async () => {
     const { session, sandbox } = await open();
     const script = "i=0; while [ $i -lt 40 ]; do head -c 65536 /dev/zero; i=$((i+1)); echo $i >count; done";
@@ -110,6 +142,11 @@ describe("a box without Python", () => {
     await process.gone;
   });
 });
+
+/** Where the box says that it is set up. */
+function markOf({ ref: { id } }: RemoteSession): string {
+  return `/tmp/.sandkit-ready-${createHash("sha256").update(id).digest("hex").slice(0, 16)}`;
+}
 
 function digest(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");

@@ -35,7 +35,7 @@ export class LocalBox implements RemoteBox {
   readonly terminals: LocalTerminal[] = [];
   readonly #options: LocalTerminalOptions;
   readonly #asked: CreateOptions;
-  readonly #createdAt = new Date();
+  createdAt = new Date();
   state: "running" | "paused" | "gone" = "running";
 
   constructor(options: LocalTerminalOptions = {}, asked: CreateOptions = {}, id = randomUUID() as string) {
@@ -64,7 +64,7 @@ export class LocalBox implements RemoteBox {
 
   async info() {
     const { name, template, labels = {} } = this.#asked;
-    return { state: this.state, origin: "created", createdAt: this.#createdAt, name, template, labels } as const;
+    return { state: this.state, origin: "created", createdAt: this.createdAt, name, template, labels } as const;
   }
 
   async destroy(): Promise<void> {

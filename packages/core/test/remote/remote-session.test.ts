@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { deferred } from "../../src/deferred.js";
 import { SandboxError } from "../../src/errors.js";
 import { readBulk } from "../../src/remote/bulk-files.js";
 import { type RemoteSession, remoteSession } from "../../src/remote/remote-session.js";
@@ -74,15 +75,16 @@ describe("where it is started", () => {
     expect((await sandbox.exec("echo $HOME")).exitCode).toBe(0);
   });
 
-  it("starts where the shell of the terminal was, with the PATH of a login shell", async () => {
+  it("starts where the shell of the terminal was, with its HOME and the PATH of a login shell", async () => {
     const home = await mkdtemp(join(tmpdir(), "sandkit-home-"));
     await writeFile(join(home, "marker"), "");
-    const box = new LocalBox({ cwd: home, env: { PATH: process.env.PATH ?? "", FROM_VENDOR: "yes" } });
-    const { workdir: _workdir, ...unsure } = { ...box, ...methodsOf(box) };
+    const env = { PATH: process.env.PATH ?? "", HOME: home, FROM_VENDOR: "yes" };
+    const box = new LocalBox({ cwd: home, env });
+    const { workdir: _workdir, ...unsure } = { ...box, ...methodsOf(box), env: {} };
     const session = await remoteSession(unsure, { origin: "created" });
     sessions.push(session);
     expect(session.workdir).toBe(home);
-    const shown = await new Sandbox(session).exec("echo $FROM_VENDOR; ls; echo $TERM; echo $PATH");
+    const shown = await new Sandbox(session).exec("echo $FROM_VENDOR; ls ~; echo $TERM; echo $PATH");
     expect(shown.stdout.text).toMatch(/^yes\nmarker\n\n.*\/usr\/bin/);
     await rm(home, { recursive: true });
   });
@@ -374,9 +376,10 @@ describe("large files", () => {
         const bytes = file.readFileSync(path);
         return new Blob([cut ? bytes.subarray(0, 1000) : bytes]).stream();
       },
-      write: async (path: string, data: ReadableStream<Uint8Array>) => {
+      write: async (path: string, data: ReadableStream<Uint8Array>, signal?: AbortSignal) => {
         calls.push(`write ${path}`);
-        const bytes = Buffer.from(await new Response(data).arrayBuffer());
+        const given = data.pipeThrough(new TransformStream(), signal ? { signal } : {});
+        const bytes = Buffer.from(await new Response(given).arrayBuffer());
         await writeFile(path, cut ? bytes.subarray(0, 1000) : bytes);
       },
     };
@@ -454,25 +457,71 @@ describe("large files", () => {
       },
       stat: async () => Promise.reject(down),
     };
-    const spawn = session.spawn.bind(session);
-    const blind = { files, spawn, ref: session.ref, touch: () => undefined };
+    const stage = async () => undefined;
+    const blind = { files, stage, ref: session.ref, touch: () => undefined };
     const path = `${session.workdir}/large`;
     await expect(readBulk(blind, box.bulk, path)).rejects.toBe(down);
     expect(await opened[0]?.getReader().read()).toEqual({ done: true, value: undefined });
   });
 
-  it("that must be new, or follow a link, go through the agent", async () => {
+  it("are written as small ones are: new ones, those behind a link, and those that must not have changed", async () => {
     const { calls, box } = withBulk();
     const { sandbox } = await open(box);
-    const bytes = Buffer.alloc(300_000, 2);
-    await sandbox.files.write("once", bytes, { mode: "exclusive" });
-    await expect(sandbox.files.write("once", bytes, { mode: "exclusive" })).rejects.toMatchObject({
+    const large = (byte: number) => Buffer.alloc(150_000, byte);
+    await sandbox.files.write("once", large(1), { mode: "exclusive" });
+    await expect(sandbox.files.write("once", large(2), { mode: "exclusive" })).rejects.toMatchObject({
       code: "FILE_EXISTS",
     });
-    await sandbox.exec("ln -s once link");
-    await sandbox.files.write("link", Buffer.alloc(150_000, 3));
-    expect((await sandbox.files.stat("once")).size).toBe(150_000);
-    expect(calls).toEqual([]);
+    await sandbox.exec("mkdir there; ln -s there/new link");
+    await sandbox.files.write("link", large(3));
+    await sandbox.files.write("link", large(4));
+    expect(await sandbox.files.stat("there/new")).toMatchObject({ type: "file", size: 150_000 });
+    const { modifiedAt } = await sandbox.files.stat("once");
+    await sandbox.files.write("once", large(5), { ifModifiedAt: modifiedAt });
+    await expect(sandbox.files.write("once", large(6), { ifModifiedAt: modifiedAt })).rejects.toMatchObject({
+      code: "CONFLICT",
+    });
+    await expect(sandbox.files.write("there", large(7))).rejects.toMatchObject({ code: "IS_DIRECTORY" });
+    await sandbox.files.write("once", large(8), { mode: "append" });
+    const ways = calls.map((call) => call.replace(/^write .*?([^/]*\/)\.sandkit-.*/, "$1"));
+    expect(ways).toEqual(["work/", "there/", "there/", "work/"]);
+    expect((await sandbox.exec("ls -A . there; head -c 1 once | od -An -c; stat -c %s once")).stdout.text).toBe(
+      ".:\nlink\nonce\nthere\n\nthere:\nnew\n 005\n300000\n",
+    );
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("keep their owner, as root's agent can", async () => {
+    const { box } = withBulk();
+    const { sandbox } = await open(box);
+    await sandbox.exec("touch theirs && chown 1234:1235 theirs && chmod 640 theirs");
+    await sandbox.files.write("theirs", Buffer.alloc(200_000));
+    expect((await sandbox.exec("stat -c '%u %g %a' theirs")).stdout.text).toBe("1234 1235 640\n");
+  });
+
+  it("that are aborted on the way, or left by their client, leave nothing", async () => {
+    const { box } = withBulk();
+    const { sandbox } = await open(box, { detached: true });
+    await sandbox.files.write("large", Buffer.alloc(200_000, 1));
+    const { write } = box.bulk;
+    const begun = deferred<void>();
+    box.bulk.write = async (...args) => {
+      begun.resolve();
+      await write(...args);
+    };
+    const stop = new AbortController();
+    const endless = () => new ReadableStream({ start: (controller) => controller.enqueue(Buffer.alloc(150_000)) });
+    const aborted = sandbox.files.write("large", endless(), { signal: stop.signal });
+    await begun.promise;
+    const reason = new Error("enough");
+    stop.abort(reason);
+    await expect(aborted).rejects.toBe(reason);
+    expect((await sandbox.exec("stat -c %s large; ls -A")).stdout.text).toBe("200000\nlarge\n");
+
+    sandbox.files.write("large", endless()).catch(() => undefined);
+    await expect.poll(async () => (await sandbox.exec("ls -A")).stdout.text).toContain(".sandkit-");
+    const { sandbox: next } = await open(box, { detached: true, origin: "attached", startAgent: false });
+    await box.terminals[0]?.end();
+    await expect.poll(async () => (await next.exec("ls -A")).stdout.text).toBe("large\n");
   });
 });
 

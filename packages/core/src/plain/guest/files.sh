@@ -154,6 +154,18 @@ commit() { # target mode modifiedAt permissions temporary length
   ok
 }
 
+# Makes an empty file beside its place, for others to fill, and says where.
+stage_file() { # path mode modifiedAt permissions temporary-name
+  target=$1
+  [ "$2" = exclusive ] || follow "$1"
+  check_old "$target" "$2" "$3"
+  make_parents "$target"
+  temporary=${target%/*}/$5
+  said=$({ (umask 077 && : >"$temporary"); } 2>&1) || fail_said "$said"
+  ok
+  printf '%s' "$temporary"
+}
+
 commit_file() { # path mode modifiedAt permissions temporary-name length
   target=$1
   [ "$2" = exclusive ] || follow "$1"

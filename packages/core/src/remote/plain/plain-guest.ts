@@ -11,6 +11,7 @@ import type {
   SandboxRef,
   SpawnOptions,
 } from "../../provider.js";
+import type { StageFile } from "../../staged-file.js";
 import type { RemoteBox } from "../remote-box.js";
 import type { GuestLook, RemoteGuest } from "../remote-guest.js";
 import { PlainLifetime } from "./plain-lifetime.js";
@@ -19,6 +20,8 @@ import { ShellTerminals } from "./shell-terminals.js";
 
 /** Where a terminal may start that is no place to work. */
 const nobodysPlace: ReadonlySet<string> = new Set(["/", "/root"]);
+/** No box without Python is set up for longer: nothing is installed in it. */
+const setUpMs = 5 * 60_000;
 
 /** How a plain guest is opened. */
 export interface PlainGuestOptions {
@@ -63,7 +66,7 @@ export async function openPlainGuest(
       directories,
       signal,
     });
-    const isBeingSetUp = joins && !(await isThere(plain, isReady));
+    const isBeingSetUp = joins && !(await isThere(plain, isReady)) && (await isYoung(box));
     return { guest: new PlainGuest(box, plain, { workdir, terminals, ttlMs, idleMs, isBeingSetUp }), terminals };
   } catch (error) {
     const reason = error instanceof SandboxError ? error : unavailable(owner, error);
@@ -72,9 +75,16 @@ export async function openPlainGuest(
   }
 }
 
-/** A directory that is there once the box is set up. */
+/**
+ * A directory that is there once the box is set up. Whoever runs in the box may make it, and have others join a box that
+ * may fail yet, or remove it: then they are told to wait for as long as a set-up may take, and no longer.
+ */
 function readyMark({ id }: SandboxRef): string {
   return `/tmp/.sandkit-ready-${createHash("sha256").update(id).digest("hex").slice(0, 16)}`;
+}
+
+async function isYoung(box: RemoteBox): Promise<boolean> {
+  return Date.now() - (await box.info()).createdAt.getTime() < setUpMs;
 }
 
 async function isThere({ files }: PlainBox, path: string): Promise<boolean> {
@@ -98,6 +108,7 @@ class PlainGuest implements RemoteGuest {
   readonly workdir: string;
   readonly capabilities: Capabilities;
   readonly files: ProviderFiles;
+  readonly stage: StageFile;
   readonly isBeingSetUp: boolean;
   readonly closed: Promise<void>;
   readonly #box: RemoteBox;
@@ -129,6 +140,7 @@ class PlainGuest implements RemoteGuest {
     this.#terminals = options.terminals;
     this.#lifetime = new PlainLifetime(options, (why) => this.#expire(why));
     this.files = this.#busyFiles(plain.files);
+    this.stage = (...args) => this.#whileBusy(() => plain.stage(...args));
   }
 
   get failure(): SandboxError | undefined {
@@ -205,10 +217,7 @@ class PlainGuest implements RemoteGuest {
 
   /** An operation on a file is a use of the box. */
   #busyFiles(files: ProviderFiles): ProviderFiles {
-    const busy = <Result>(work: () => Promise<Result>): Promise<Result> => {
-      if (this.#failure) return Promise.reject(this.#failure);
-      return this.#lifetime.whileBusy(work());
-    };
+    const busy = <Result>(work: () => Promise<Result>) => this.#whileBusy(work);
     return {
       read: (...args) => busy(() => files.read(...args)),
       write: (...args) => busy(() => files.write(...args)),
@@ -219,6 +228,11 @@ class PlainGuest implements RemoteGuest {
       remove: (...args) => busy(() => files.remove(...args)),
       symlink: (...args) => busy(async () => files.symlink?.(...args)),
     };
+  }
+
+  #whileBusy<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    return this.#lifetime.whileBusy(work());
   }
 
   #error(code: "NOT_FOUND" | "EXPIRED", message: string): SandboxError {

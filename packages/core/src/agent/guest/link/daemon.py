@@ -34,8 +34,10 @@ class Account:
             if name:
                 raise OSError("there is no user %r in this box" % name) from None
             return
-        self.name, self.uid, self.gid = entry.pw_name, entry.pw_uid, entry.pw_gid
-        self.home, self.shell = entry.pw_dir, entry.pw_shell
+        self.name, self.uid, self.gid, self.shell = entry.pw_name, entry.pw_uid, entry.pw_gid, entry.pw_shell
+        # The terminal's own user is at home where the vendor says, as in the vendor's own programs.
+        if name or not os.environ.get("HOME"):
+            self.home = entry.pw_dir
         if os.geteuid() not in (0, self.uid):
             raise OSError("this terminal's user cannot start programs as %r: name another user" % name)
 

@@ -12,6 +12,7 @@ from .file_streams import ListStream, ReadStream, RemoveStream, WriteStream
 from .files import mkdir, move, stat_file, symlink
 from .native import Failure, field, from_json, number_field, seconds_field
 from .process import Process, signal_field, size_fields
+from .staging import StageStream
 from .stream import Stream
 from .watch import WatchStream
 from .wire import (
@@ -48,6 +49,7 @@ STREAMS = {
     "spawn": Process,
     "read": ReadStream,
     "write": WriteStream,
+    "stage": StageStream,
     "list": ListStream,
     "remove": RemoveStream,
     "connect": HostConnection,
