@@ -2,10 +2,11 @@ import { createSandbox } from "@sandkit/core";
 import { docker } from "@sandkit/provider-docker";
 
 const { REPOSITORY = "https://github.com/acme/app.git", TOKEN = "", IMAGE = "python:3.12-bookworm" } = process.env;
-const credentials = { username: "x-access-token", password: TOKEN, server: new URL(REPOSITORY).origin };
+const { host, origin } = new URL(REPOSITORY);
+const credentials = { username: "x-access-token", password: TOKEN, server: origin };
 const author = { name: "Ada", email: "ada@example.com" };
 
-const sandbox = await createSandbox(docker({ unsafeBridge: true }), { image: IMAGE, network: "full" });
+const sandbox = await createSandbox(docker(), { image: IMAGE, network: { allow: [host] } });
 try {
   const { files, git } = sandbox;
   const { path } = await git.clone(REPOSITORY, { depth: 1, credentials });

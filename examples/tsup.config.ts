@@ -5,6 +5,7 @@ export default defineConfig({
   ...base,
   entry: [
     "first-run.ts",
+    "sandbox.ts",
     "docker-first-run.ts",
     "docker-detached.ts",
     "docker-network.ts",

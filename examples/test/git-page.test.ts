@@ -33,7 +33,7 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-/** An address of this machine that a container on the engine's bridge reaches. */
+/** An address of this machine that a sandbox does not take for its own. */
 function hostAddress(): string | undefined {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   return all.find(({ family, internal }) => family === "IPv4" && !internal)?.address;

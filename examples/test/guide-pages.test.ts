@@ -9,6 +9,7 @@ const folder = fileURLToPath(new URL("..", import.meta.url));
 const image = process.env.SANDKIT_TEST_IMAGE_PYTHON ?? "sandkit/python:test";
 
 describe.each([
+  { name: "sandbox", page: "sandbox", needsEngine: false },
   { name: "pool", page: "pools", needsEngine: true },
   { name: "docker-network", page: "network", needsEngine: true },
   { name: "snapshots", page: "snapshots", needsEngine: true },

@@ -41,13 +41,14 @@ export async function createSandbox<Native = unknown>(
 
 /** How a sandbox is found again. */
 export interface AttachSandboxOptions extends AttachOptions {
-  /** Asked before each command and cell run through this object. */
+  /** Asked before each command and cell run through this object; default: nobody is asked. */
   readonly approve?: CreateOptions["approve"];
 }
 
 /**
  * Finds a living sandbox by its ref.
- * @throws SandboxError `NOT_FOUND` when it is gone; `INVALID` when the ref is another provider's; `UNSUPPORTED`
+ * @throws SandboxError `NOT_FOUND` when it is gone; `INVALID` when the ref is another provider's; `UNSUPPORTED` without
+ * `attach`, and for a sandbox that is its program's alone; or `signal.reason`
  */
 export async function attachSandbox(
   provider: Provider,

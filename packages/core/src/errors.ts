@@ -69,12 +69,18 @@ const brand = Symbol.for("sandkit.SandboxError");
 export class SandboxError extends Error {
   override readonly name = "SandboxError";
   readonly code: ErrorCode;
+  /** True when the same call may succeed later with nothing changed. */
   readonly retryable: boolean;
+  /** Name of the provider that failed, where there is one. */
   readonly provider: string | undefined;
+  /** The call that failed, in the words of the API: `create`, `exec`, `files.read`. */
   readonly operation: string | undefined;
   readonly sandboxId: string | undefined;
+  /** When a retry makes sense, in milliseconds from when it was thrown; often unknown. */
   readonly retryAfterMs: number | undefined;
+  /** The result of a command that ran, with `COMMAND_FAILED`. */
   readonly result: ExecResult | undefined;
+  /** Which package could not be installed, and why. */
   readonly packageFailure: PackageFailure | undefined;
 
   constructor(code: ErrorCode, message: string, details: SandboxErrorDetails = {}) {

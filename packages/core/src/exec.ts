@@ -1,6 +1,9 @@
 import type { ResourceUsage } from "./provider.js";
 
-/** Why a run ended: exactly one, the first that happened. */
+/**
+ * Why a run ended: exactly one, the first that happened. `exited` by itself; `signaled` by a signal that was not ours;
+ * `timeout`, `aborted`, `output_limit` by an option; `oom` for too much memory.
+ */
 export type EndReason = "exited" | "signaled" | "timeout" | "aborted" | "output_limit" | "oom";
 
 /** What was kept of one stream. */
@@ -29,6 +32,7 @@ export interface ExecResult {
   readonly stderrMerged: boolean;
   /** From when the provider was asked to start it until its end, in milliseconds; a wait for a free place counts. */
   readonly durationMs: number;
+  /** What it used, where the provider tells. */
   readonly usage?: ResourceUsage | undefined;
   /** This result if `ok`. @throws SandboxError `COMMAND_FAILED` carrying this result */
   orThrow(): ExecResult;

@@ -11,12 +11,13 @@ const defaultMaxBytes = 256 * 1024 * 1024;
 
 /** How a file is written. */
 export interface WriteFileOptions {
-  /** Default `truncate`. */
+  /** `truncate` (default) replaces, `append` adds at the end, `exclusive` is `FILE_EXISTS` for one that is there. */
   readonly mode?: "truncate" | "append" | "exclusive" | undefined;
   /** Permission bits of a new file, such as 0o755; default 0o644. An existing file keeps its own unless given. */
   readonly permissions?: number | undefined;
   /** Writes only if the file was last changed at exactly this time; otherwise `CONFLICT`. */
   readonly ifModifiedAt?: Date | undefined;
+  /** Gives the write up: it rejects with the signal's reason, and the old bytes stay (`append` may leave some). */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -37,7 +38,8 @@ export interface FilesOwner {
 
 /**
  * The files of a sandbox. Relative paths resolve against `workdir`; any name works. All members throw `SandboxError`
- * with `FILE_NOT_FOUND`, `NOT_DIRECTORY`, `IS_DIRECTORY`, `PERMISSION`, `NO_SPACE`, `INVALID` as fits.
+ * with `FILE_NOT_FOUND`, `NOT_DIRECTORY`, `IS_DIRECTORY`, `FILE_EXISTS`, `PERMISSION`, `NO_SPACE`, `TOO_LARGE`,
+ * `INVALID` as fits.
  */
 export class Files {
   readonly #owner: FilesOwner;
@@ -101,7 +103,7 @@ export class Files {
     await this.#owner.files.write(absolute, toByteStream(data), { ...options, mode: options.mode ?? "truncate" });
   }
 
-  /** Writes many files, by path. */
+  /** Writes many files, by path, at the same time. When one fails the others may have been written. */
   async writeAll(files: Readonly<Record<string, Data>>): Promise<void> {
     await Promise.all(Object.entries(files).map(([path, data]) => this.write(path, data)));
   }
@@ -126,7 +128,7 @@ export class Files {
     }
   }
 
-  /** What a directory holds; default `workdir`. Absolute paths in the order of their code units. */
+  /** What a directory holds; default `workdir`. With absolute paths, in the order of their code units. */
   async list(path = ".", options: ListFilesOptions = {}): Promise<FileInfo[]> {
     checkOptions("list", options);
     return this.#owner.files.list(this.#resolve(path, "files.list"), options);
@@ -149,7 +151,10 @@ export class Files {
     return this.#owner.files.remove(absolute, { recursive: options.recursive ?? false });
   }
 
-  /** Changes at and below a path, until the iteration stops. @throws SandboxError `UNSUPPORTED` */
+  /**
+   * Changes of a directory and what is in it, from the first `next()` until the iteration stops; default `workdir`.
+   * @throws SandboxError `UNSUPPORTED` without `files.watch`; `TOO_LARGE` when more has changed than was taken
+   */
   watch(path = ".", options: WatchOptions = {}): AsyncIterable<FileChange> {
     checkOptions("watch", options);
     const absolute = this.#resolve(path, "files.watch");

@@ -7,22 +7,24 @@ import type { KernelLanguage, PtySize } from "./provider.js";
 /** Content of a file or of stdin: text goes as UTF-8. */
 export type Data = string | Uint8Array | ReadableStream<Uint8Array>;
 
-/** Caps on what a sandbox may use. */
+/** Caps on what a sandbox may use; what is absent is the provider's default. Whole numbers from 1, but for `cpus`. */
 export interface Resources {
   /** Processors, fractions allowed. */
   readonly cpus?: number | undefined;
   readonly memoryMiB?: number | undefined;
+  /** Of files, all together. */
   readonly diskMiB?: number | undefined;
+  /** Processes at one time, threads among them. */
   readonly pids?: number | undefined;
 }
 
-/** When a sandbox ends by itself. */
+/** When a sandbox ends by itself, beside the end of the program that made it. */
 export interface Lifetime {
-  /** From creation, in milliseconds. */
+  /** From creation, in milliseconds; default: never. More than the provider's `limits.maxTtlMs` is `INVALID`. */
   readonly ttlMs?: number | undefined;
-  /** From the last use, in milliseconds. */
+  /** From the last use, in milliseconds; default: never. What runs is use. */
   readonly idleMs?: number | undefined;
-  /** True: it outlives its creator and ends one lease after its last client. */
+  /** True: it outlives its creator and ends one lease after its last client. Default: it ends with its creator. */
   readonly detached?: boolean | undefined;
 }
 
@@ -48,24 +50,28 @@ export interface ApprovalRequest {
 
 /** How a sandbox is made. Every option is honoured or refused by name. */
 export interface CreateOptions<Native = unknown> {
-  /** Creates, or gets the living sandbox of this name; other options than the living one's are a `CONFLICT`. */
+  /**
+   * Creates, or gets the living sandbox of this name; other options than the living one's are a `CONFLICT`. 1 to 128 of
+   * A-Z a-z 0-9 _ . -, the first a letter or digit.
+   */
   readonly name?: string | undefined;
   /** A named starting image; default `python`. Not together with `image`. */
   readonly template?: string | undefined;
-  /** The backend's own image. */
+  /** The backend's own image, by the name that it has there. */
   readonly image?: string | undefined;
   /** Absolute; default: the provider's. */
   readonly workdir?: string | undefined;
-  /** Environment of everything that runs in the sandbox. */
+  /** Environment of everything that runs in the sandbox. Whatever runs there can read it. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Kept with the sandbox; `list` of the provider selects by them. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly resources?: Resources | undefined;
   /** Default `none`; a provider that has no `network.none` refuses an explicit `none` and isolates nothing. */
   readonly network?: NetworkPolicy | undefined;
   readonly lifetime?: Lifetime | undefined;
-  /** Ports that will be reached from outside. */
+  /** Ports that will be reached from outside, 1 to 65535. */
   readonly ports?: readonly number[] | undefined;
-  /** Files by path, written before the first command. */
+  /** Files by path, absolute or relative to `workdir`, written before the first command of a new sandbox. */
   readonly files?: Readonly<Record<string, Data>> | undefined;
   /**
    * Packages of the language of the template, installed before the first command and needing no network of the
@@ -73,14 +79,15 @@ export interface CreateOptions<Native = unknown> {
    * such as `zod@^4`. A prefix says it where the template does not: `pip:numpy`, `npm:zod@^4`.
    */
   readonly packages?: readonly string[] | undefined;
-  /** Id of a snapshot to start from. */
+  /** Id of a snapshot to start from; `NOT_FOUND` when there is none. */
   readonly snapshot?: string | undefined;
   /** Asked before each command and cell; false or a throw refuses it (`DENIED`). The clock of the run stands still. */
   readonly approve?: ((request: ApprovalRequest) => boolean | Promise<boolean>) | undefined;
   /** In milliseconds; default 5 minutes. */
   readonly createTimeoutMs?: number | undefined;
-  /** Told what creation is waiting for. */
+  /** Told what creation is waiting for, in words for a person. */
   readonly onProgress?: ((message: string) => void) | undefined;
+  /** Gives the creation up: it rejects with the signal's reason, and leaves nothing behind. */
   readonly signal?: AbortSignal | undefined;
   /** What only this provider knows, typed by it. */
   readonly native?: Native | undefined;
@@ -111,23 +118,25 @@ export interface RunOptions {
 
 /** How a command is run. */
 export interface ExecOptions extends RunOptions {
-  /** Default: the sandbox's `workdir`. */
+  /** Absolute, or relative to the sandbox's `workdir`, which is the default. */
   readonly cwd?: string | undefined;
   /** Over the sandbox's own environment. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Default: end of file at once. */
+  /** What the program reads, then end of file. Default: of `exec` end of file at once, of `spawn` an open input. */
   readonly stdin?: Data | undefined;
-  /** Between SIGTERM and SIGKILL, in milliseconds; default 200. */
+  /** Between SIGTERM and SIGKILL, in milliseconds; default 200, at most 60,000. */
   readonly killGraceMs?: number | undefined;
-  /** What happens at `maxOutputBytes`; default `truncate`. */
+  /** What happens beyond `maxOutputBytes`: the middle is left out (default), or the run ends as `output_limit`. */
   readonly onLimit?: "truncate" | "kill" | undefined;
-  /** Stderr into stdout, in the order written. */
+  /** Stderr into stdout, in the order written; default false. */
   readonly mergeStderr?: boolean | undefined;
+  /** A name that the sandbox knows, or `uid:gid`; default: the sandbox's own. Needs `exec.user`. */
   readonly user?: string | undefined;
 }
 
 /** How a process is started; its stdin stays open until `closeStdin` unless `stdin` is given. */
 export interface SpawnProcessOptions extends ExecOptions {
+  /** Runs it on a terminal of this size, of 1 to 1000 each way. Needs `exec.pty`. */
   readonly pty?: PtySize | undefined;
 }
 
@@ -137,16 +146,19 @@ export interface RunCodeOptions extends RunOptions {
   readonly language?: KernelLanguage | undefined;
   /** Id of a kernel made by `kernel()`; default: the default kernel of the language. */
   readonly kernel?: string | undefined;
-  /** Between the interrupt and the kill, in milliseconds; default 500. */
+  /** Between the interrupt and the kill, in milliseconds; default 500, at most 60,000. */
   readonly interruptGraceMs?: number | undefined;
 }
 
 /** Which kernel is asked for. */
 export interface KernelRequest {
+  /** Default `python`. */
   readonly language?: KernelLanguage | undefined;
-  /** An existing kernel of this sandbox, or the id of the one to make. */
+  /** An existing kernel of this sandbox, or the id of the one to make: 1 to 128 characters. Default: a new one. */
   readonly id?: string | undefined;
+  /** Absolute, or relative to the sandbox's `workdir`, which is the default. */
   readonly cwd?: string | undefined;
+  /** Over the sandbox's own environment. */
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -20,7 +20,9 @@ const listenerMs = 1_000;
 /** One line of `processes()`. */
 export interface ProcessInfo {
   readonly id: string;
+  /** The number that the program has inside the sandbox. */
   readonly pid: number;
+  /** As it was given; empty for one that another client started. */
   readonly command: readonly string[] | string;
   readonly running: boolean;
   readonly startedAt: Date;
@@ -33,7 +35,9 @@ export function lastDeadlineMs({ timeoutMs, killGraceMs = defaultKillGraceMs }: 
 
 /** A running program. Disposing it kills the tree. */
 export class Process implements AsyncDisposable {
+  /** Unique in its sandbox; `sandbox.process` finds it by this. */
   readonly id: string;
+  /** The number that the program has inside the sandbox. */
   readonly pid: number;
   /**
    * Exact bytes, separately. Until iterated each stream drains into the bounded capture; iterating replays what was
@@ -98,7 +102,7 @@ export class Process implements AsyncDisposable {
     return { stdout: this.#captures.stdout.snapshot(), stderr: this.#captures.stderr.snapshot() };
   }
 
-  /** Gives the program input; resolves on acceptance. After its end it does nothing. */
+  /** Gives the program input, text as UTF-8; resolves on acceptance. After its end it does nothing. */
   async write(data: string | Uint8Array): Promise<void> {
     await this.#process.write(typeof data === "string" ? new TextEncoder().encode(data) : data);
   }
@@ -109,8 +113,8 @@ export class Process implements AsyncDisposable {
   }
 
   /**
-   * Ends the whole tree: SIGTERM, `killGraceMs`, SIGKILL; resolves when it is gone. With a named signal, delivers just
-   * that signal to the tree.
+   * Ends the whole tree: SIGTERM, `killGraceMs`, SIGKILL; resolves when it is gone. With `SIGKILL` at once; with
+   * another signal (`SIGINT`, …), delivers just that to the tree.
    * @throws SandboxError `SANDBOX_LOST` when death could not be confirmed: the sandbox was destroyed
    */
   async kill(signal?: string): Promise<void> {
@@ -118,7 +122,10 @@ export class Process implements AsyncDisposable {
     await this.#terminate(signal === "SIGKILL" ? 0 : (this.#options.killGraceMs ?? defaultKillGraceMs));
   }
 
-  /** The result once the program has ended. Giving up by `signal` rejects with its reason and lets the program run. */
+  /**
+   * The result once the program has ended. Giving up by `signal` rejects with its reason and lets the program run.
+   * @throws SandboxError `SANDBOX_LOST` or `TRANSPORT` when its end cannot be known; or what `onOutput` threw
+   */
   wait(options?: { readonly signal?: AbortSignal | undefined }): Promise<ExecResult> {
     return unlessAborted(this.#result, options?.signal);
   }

@@ -71,6 +71,7 @@ export interface Provider<Native = unknown> {
 }
 
 export interface AttachOptions {
+  /** Gives the search up: it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -194,6 +195,7 @@ export interface SpawnOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Of a terminal, in characters. */
 export interface PtySize {
   readonly columns: number;
   readonly rows: number;
@@ -311,6 +313,7 @@ export interface ReadOptions {
   readonly offset?: number | undefined;
   /** In bytes; default: to the end. */
   readonly length?: number | undefined;
+  /** Gives the reading up, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -324,15 +327,18 @@ export interface WriteOptions {
 }
 
 export interface ListFilesOptions {
+  /** With all that is in its directories; default false. Links to directories are not entered. */
   readonly recursive?: boolean | undefined;
-  /** Levels below `path` with `recursive`; 1 is the directory itself. Links to directories are not entered. */
+  /** Levels with `recursive`, 1 being what is in `path` itself; default: all. */
   readonly maxDepth?: number | undefined;
-  /** Stops after this many entries. */
+  /** Stops after this many entries; default: none. */
   readonly limit?: number | undefined;
 }
 
 export interface WatchOptions {
+  /** Directories below too; default false: the directory and what is in it. */
   readonly recursive?: boolean | undefined;
+  /** Stops the iteration, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -404,21 +410,26 @@ export interface ProviderCell {
 /** One thing displayed, in several forms. Text as it is, binary as base64, JSON as a value. */
 export type MimeBundle = Readonly<Record<string, unknown>>;
 
+/** What a cell raised. */
 export interface CellError {
-  /** Name of the exception's type. */
+  /** Name of the exception's type, such as `IndexError`. */
   readonly name: string;
   readonly message: string;
   /** As the language prints it, with the user's frames only. */
   readonly traceback: string;
 }
 
+/** How a port of a sandbox is reached. */
 export interface PortInfo {
+  /** Of its root, such as `http://127.0.0.1:40123`. */
   readonly url: string;
-  /** To be sent with every request. */
+  /** To be sent with every request; absent where nothing is asked for. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** When the address ends, where that is before the sandbox does. */
   readonly expiresAt?: Date | undefined;
 }
 
+/** What was saved of a sandbox. */
 export interface SnapshotInfo {
   /** Who knows it and reaches the backend can make sandboxes from it. */
   readonly id: string;
@@ -430,6 +441,7 @@ export interface SnapshotInfo {
   readonly skipped?: readonly string[] | undefined;
 }
 
+/** `gone`: ended, whatever ended it. */
 export type SandboxState = "running" | "paused" | "gone";
 
 /** What the backend says of a sandbox. */
@@ -441,6 +453,7 @@ export interface SandboxInfo {
   readonly name?: string | undefined;
   readonly template?: string | undefined;
   readonly createdAt: Date;
+  /** When it ends by its `ttlMs` or by the backend's own limit; absent where neither is known. */
   readonly expiresAt?: Date | undefined;
   readonly labels: Readonly<Record<string, string>>;
   /**

@@ -70,7 +70,10 @@ export class Sandbox implements AsyncDisposable {
     });
   }
 
-  /** Relative paths resolve against it; commands start in it. Of a sandbox that was found paused, surely known once it is resumed. */
+  /**
+   * Absolute. Relative paths resolve against it; commands start in it. Of a sandbox that was found paused, surely known
+   * once it is resumed.
+   */
   get workdir(): string {
     return this.#session.workdir;
   }
@@ -101,7 +104,11 @@ export class Sandbox implements AsyncDisposable {
     }
   }
 
-  /** Starts a command and gives its handle. Without the option `stdin` its input stays open until `closeStdin`. */
+  /**
+   * Starts a command and gives its handle. Without the option `stdin` its input stays open until `closeStdin`.
+   * @throws SandboxError `FILE_NOT_FOUND` or `NOT_DIRECTORY` for a bad `cwd`; `DENIED`; `UNSUPPORTED` without
+   * `process.background`; or `signal.reason` where it is aborted before the program has started
+   */
   async spawn(command: Command, options: SpawnProcessOptions = {}): Promise<Process> {
     checkOptions("spawn", options);
     this.#require("process.background", "spawn");
@@ -156,7 +163,12 @@ export class Sandbox implements AsyncDisposable {
     this.#optional("onContact", "network.contacts")(listener);
   }
 
-  /** Makes a port of the sandbox reachable. @throws SandboxError `UNSUPPORTED` without `ports` */
+  /**
+   * Makes a port of the sandbox reachable from here, or from wherever the backend's address leads.
+   * @param options `waitMs`: how long something may take to listen there, in milliseconds; default 0: it is not looked
+   * whether something does
+   * @throws SandboxError `UNSUPPORTED` without `ports`; `UNAVAILABLE` when nothing listens in time
+   */
   async port(port: number, options?: { readonly waitMs?: number | undefined }): Promise<PortInfo> {
     return this.#optional("port", "ports")(port, options);
   }
@@ -166,22 +178,31 @@ export class Sandbox implements AsyncDisposable {
     return this.#session.info();
   }
 
-  /** Moves the end of life to `ttlMs` from now, in milliseconds. */
+  /** Moves the end of life to `ttlMs` from now, in milliseconds. @throws SandboxError `UNSUPPORTED`, `INVALID` */
   async extend(ttlMs: number): Promise<void> {
     checkOptions("extend", ttlMs);
     await this.#optional("extend", "lifetime.ttl")(ttlMs);
   }
 
-  /** Keeps the sandbox for later without running it. */
+  /**
+   * Keeps the sandbox for later without running it: its programs stand still, or end where the backend keeps files
+   * alone. Until `resume`, all but `info`, `resume` and `destroy` is `UNAVAILABLE`. Idempotent, as is `resume`.
+   * @throws SandboxError `UNSUPPORTED` without `pause`
+   */
   async pause(): Promise<void> {
     await this.#optional("pause", "pause")();
   }
 
+  /** Has a paused sandbox go on. @throws SandboxError `UNSUPPORTED` without `pause` */
   async resume(): Promise<void> {
     await this.#optional("resume", "pause")();
   }
 
-  /** Saves the sandbox; `createSandbox` takes the id as `snapshot`. A name is for people; at most 200 characters. */
+  /**
+   * Saves what was written; `createSandbox` takes the id as `snapshot`. It outlives the sandbox, until the provider's
+   * `removeSnapshot`. A name is for people; 1 to 200 characters.
+   * @throws SandboxError `UNSUPPORTED` without `snapshot`; `PERMISSION` for a file that cannot be read
+   */
   async snapshot(name?: string): Promise<SnapshotInfo> {
     if (name !== undefined && (typeof name !== "string" || !/^[^\0]{1,200}$/su.test(name))) {
       throw this.#invalid("snapshot", "the name of a snapshot is a text of 1 to 200 characters, without NUL");
@@ -189,7 +210,10 @@ export class Sandbox implements AsyncDisposable {
     return this.#optional("snapshot", "snapshot")(name);
   }
 
-  /** Copies of the living sandbox, 100 at most: all of them, or none. */
+  /**
+   * Copies of the living sandbox, 1 to 100, with its options and files, but not its name: all of them, or none.
+   * @throws SandboxError `UNSUPPORTED` without `fork`
+   */
   async fork(count = 1): Promise<Sandbox[]> {
     if (!Number.isInteger(count) || count < 1 || count > maxForks) {
       throw this.#invalid("fork", `fork(${count}): how many is a whole number from 1 to ${maxForks}`);
@@ -212,7 +236,7 @@ export class Sandbox implements AsyncDisposable {
     await this.#destroyed;
   }
 
-  /** The vendor's own object, for what this class does not cover. */
+  /** The vendor's own object, for what this class does not cover; undefined where the provider has none. */
   native<T = unknown>(): T {
     return this.#session.native as T;
   }

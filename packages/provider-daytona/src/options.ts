@@ -24,7 +24,7 @@ export const optionsSchema = z.lazy(() => {
       ),
       pausedMs: z.optional(
         lifeMs.check(
-          z.describe("How long a paused sandbox is kept where its lifetime does not say, in ms; default a week"),
+          z.describe("How long a paused sandbox is kept until it is resumed, in ms, at least a minute; default a week"),
         ),
       ),
       packageHosts: z.optional(
@@ -55,7 +55,7 @@ export interface DaytonaNative {
   readonly user?: string | undefined;
   /** Ports are reached without a token; default false. */
   readonly public?: boolean | undefined;
-  /** Volumes of the organization, by id or name, and where they are mounted. */
+  /** Volumes of the organization, by id or name, where they are mounted, and which folder of them. */
   readonly volumes?:
     | readonly {
         readonly volumeId: string;

@@ -15,7 +15,7 @@ export const optionsSchema = z.lazy(() => {
     { error: "must be an instance of dockerode, or its options" },
   );
   const pool = z.strictObject({
-    size: count.check(z.lte(64), z.describe("Containers kept ready, about 25 MiB each")),
+    size: count.check(z.lte(64), z.describe("Containers kept ready, about 15 MiB each")),
   });
   const packages = z.strictObject({
     indexUrl: z.optional(
@@ -157,11 +157,14 @@ export interface DockerMount {
 
 /** `native` of a create. */
 export interface DockerNative {
-  /** Numeric `uid:gid` of all programs; default: a number from 20000 to 59999 for both, of this sandbox alone. Root only with `unsafeRoot`. */
+  /**
+   * Numeric `uid:gid` of all programs; default: a number from 20000 to 59999 for both, of this sandbox alone. Root only
+   * with `unsafeRoot`.
+   */
   readonly user?: string | undefined;
-  /** Runtime of the engine for this sandbox. */
+  /** Runtime of the engine for this sandbox, such as `runsc`; default: that of the provider's options. */
   readonly runtime?: string | undefined;
-  /** Only what `mountSources` of the provider lists. */
+  /** Folders of the engine's machine, 32 at most: only what `mountSources` of the provider lists. */
   readonly mounts?: readonly DockerMount[] | undefined;
   /** GPUs by NVIDIA's container toolkit: all, so many, or these (index or UUID). Their driver is a way to the kernel. */
   readonly gpus?: "all" | number | readonly string[] | undefined;

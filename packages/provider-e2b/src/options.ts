@@ -42,7 +42,7 @@ export const optionsSchema = z.lazy(() => {
         z.array(name).check(z.describe("Hosts of the indexes that packages come from; default those of PyPI and npm")),
       ),
     })
-    .check(z.describe("Micro machines at E2B"));
+    .check(z.describe("MicroVMs at E2B"));
 });
 
 /** What `e2b` takes. */

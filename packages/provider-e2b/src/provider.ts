@@ -5,7 +5,7 @@ import { type E2BNative, type E2BOptions, optionsSchema } from "./options.js";
 import { planSandbox } from "./plan-sandbox.js";
 
 /**
- * Sandboxes in micro machines at E2B. Nothing is loaded, asked for or connected to before the first use.
+ * Sandboxes in microVMs at E2B. Nothing is loaded, asked for or connected to before the first use.
  * @throws SandboxError `INVALID` for options that are none
  */
 export function e2b(options: E2BOptions = {}): Provider<E2BNative> {

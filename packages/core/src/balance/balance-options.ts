@@ -23,6 +23,7 @@ export interface BalanceOptions {
   readonly failures?: number | undefined;
   /** How long after that it is asked again whether it is well, in milliseconds; longer each time. Default 15,000. */
   readonly recheckMs?: number | undefined;
+  /** Told when a backend is taken out, and when it is back in. */
   readonly onHealth?: ((health: BackendHealth) => void) | undefined;
 }
 

@@ -8,11 +8,13 @@ import { checkSkips, type Skips, selectCases } from "./selection.js";
 
 /** What is run on which provider. */
 export interface ConformanceOptions {
+  /** Makes the provider, once for the whole run. */
   readonly provider: () => Provider | Promise<Provider>;
   /** Reasons by case id. Unknown ids and empty reasons are `INVALID`; a skip of a case that passes fails it. */
   readonly skip?: Skips | undefined;
   /** Ids or groups, such as `exec` or `kill.timeout`; default: all. */
   readonly only?: readonly string[] | undefined;
+  /** More time for a backend that is slow; default: what a local one needs. */
   readonly timeouts?: ConformanceTimeouts | undefined;
   /** Default: the whole suite. */
   readonly cases?: readonly ConformanceCase[] | undefined;

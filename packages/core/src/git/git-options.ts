@@ -67,6 +67,7 @@ export interface GitCommitOptions extends GitRunOptions {
   readonly author?: GitIdentity | undefined;
   /** Takes in every change of files that git knows, as if added before. */
   readonly all?: boolean | undefined;
+  /** Commits even when nothing has changed; default false. */
   readonly allowEmpty?: boolean | undefined;
 }
 
@@ -75,6 +76,7 @@ export interface GitFetchOptions extends GitRemoteOptions {
   readonly remote?: string | undefined;
   /** Default: every branch of the remote. */
   readonly branch?: string | undefined;
+  /** Latest commits to get; default: all. */
   readonly depth?: number | undefined;
   /** Forgets branches that the remote no longer has. */
   readonly prune?: boolean | undefined;

@@ -28,6 +28,7 @@ export interface CellResult {
   readonly ok: boolean;
   /** True when the interpreter was ended: what earlier cells defined is gone, and the next cell starts fresh. */
   readonly stateLost: boolean;
+  /** Of the cell itself, in milliseconds; its wait for a turn does not count. */
   readonly durationMs: number;
 }
 
@@ -96,7 +97,7 @@ export class Kernel implements AsyncDisposable {
     await this.#enqueue(() => this.#ready());
   }
 
-  /** Stops the running cell, keeping the state where the interpreter allows it. */
+  /** Stops the running cell, keeping the state where the interpreter allows it. Without one it does nothing. */
   async interrupt(): Promise<{ readonly stateLost: boolean }> {
     const running = this.#running;
     if (!running || !this.#interpreter) return { stateLost: false };

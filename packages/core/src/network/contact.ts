@@ -10,9 +10,9 @@ export interface Contact {
   readonly decision: "allowed" | "refused";
   /** Why it was refused, or why one that was allowed failed. */
   readonly reason?: string | undefined;
-  /** From the host into the sandbox. */
+  /** Bytes from the host into the sandbox. */
   readonly bytesIn: number;
-  /** Out of the sandbox, to the host. */
+  /** Bytes out of the sandbox, to the host. */
   readonly bytesOut: number;
   /** When it began. */
   readonly at: Date;

@@ -26,13 +26,14 @@ export interface SecurityOptions {
   /**
    * The command of a program that makes a sandbox of the same provider with these labels, runs the file in it with
    * these arguments, passes its output on and waits: it is killed to see what it leaves. Without it
-   * `clean-up.owner` is untried.
+   * `clean-up.owner` is untried, and `ok` of the report false.
    */
   readonly owner?: ((program: OwnedProgram) => readonly string[]) | undefined;
   /** Told each finding as it is made. */
   readonly onFinding?: ((finding: Finding) => void) | undefined;
   /** Told what is being done. */
   readonly onProgress?: ((message: string) => void) | undefined;
+  /** Gives the checks up: they reject with the signal's reason, and leave no sandbox. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -47,8 +47,6 @@ function isolationText({ product }: EngineIdentity, { runtimes }: EngineFacts, r
   if (isolationOf(runtime) === "gvisor") return "gvisor: a kernel of its own in user space answers most system calls";
   const gvisor = product === "Docker" ? runtimes.find((name) => name.startsWith("runsc")) : undefined;
   const shared = "container: shares the kernel of its machine, so a hole there is a way out";
-  const more = gvisor
-    ? `the option "runtime": "${gvisor}" has its own`
-    : "gVisor (runsc) or a micro machine is stronger";
+  const more = gvisor ? `the option "runtime": "${gvisor}" has its own` : "gVisor (runsc) or a microVM is stronger";
   return `${shared}; ${more}`;
 }
