@@ -8,11 +8,14 @@ import { type Fix, UsageError } from "./usage-error.js";
 /** A message that has the end of its cause has told it: clients put words of their own before. In characters. */
 const keptWords = 60;
 
+/** Next steps that only the command knows. */
+type Ways = (error: SandboxError) => readonly Fix[];
+
 /**
  * Tells a failure on stderr, as text or as one JSON document, and gives the exit code that goes with it.
- * @param ways Other ways to get the same done, where the backend cannot be had.
+ * @param ways By default those of a command on a sandbox that somebody has made before.
  */
-export function reportError(error: unknown, json: boolean, ways: readonly Fix[] = []): number {
+export function reportError(error: unknown, json: boolean, ways: Ways = another): number {
   const report = describe(error, ways);
   process.stderr.write(json ? `${JSON.stringify({ error: report.data })}\n` : toText(report));
   return report.exitCode;
@@ -25,7 +28,7 @@ interface ErrorReport {
   readonly data: Readonly<Record<string, unknown>> & { readonly code: string; readonly message: string };
 }
 
-function describe(error: unknown, ways: readonly Fix[]): ErrorReport {
+function describe(error: unknown, ways: Ways): ErrorReport {
   const causes = causesOf(error);
   if (error instanceof SandboxError) {
     const fix = fixesOf(error, ways);
@@ -49,14 +52,26 @@ function coded({ code, message }: SandboxError): { readonly code: string; readon
 }
 
 /** Codes where doing the same again is all that there is to do. The others say in their message what to mend first. */
-const passing: ReadonlySet<string> = new Set(["RATE_LIMITED", "TIMEOUT", "TRANSPORT", "SANDBOX_LOST"]);
+const passing: ReadonlySet<string> = new Set(["RATE_LIMITED", "TIMEOUT", "TRANSPORT"]);
+/** Where doing the same again is the way. */
+export const again: Fix = { text: "try the same command again" };
+
+/** Codes of a sandbox that ended. */
+const ended: ReadonlySet<string> = new Set(["SANDBOX_LOST", "EXPIRED"]);
+/** What cannot find one: an image that is not there has the same code. */
+const searches: ReadonlySet<string | undefined> = new Set(["find", "attach"]);
+
+function another({ code, operation }: SandboxError): readonly Fix[] {
+  const gone = ended.has(code) || (code === "NOT_FOUND" && searches.has(operation));
+  return gone
+    ? [{ text: "what has ended is gone with all that was in it; make another", command: "sandkit create" }]
+    : [];
+}
 
 /** Next steps in the words of this command line, the most useful first; the message has those that hold everywhere. */
-function fixesOf(error: SandboxError, ways: readonly Fix[]): readonly Fix[] {
+function fixesOf(error: SandboxError, ways: Ways): readonly Fix[] {
   const install = "install" in error ? [{ text: "install it", command: String(error.install) }] : [];
-  const again = passing.has(error.code) ? [{ text: "try the same command again" }] : [];
-  const elsewhere = error.code === "UNAVAILABLE" && error.provider !== "wasm" ? ways : [];
-  return [...install, ...again, ...elsewhere];
+  return [...install, ...(passing.has(error.code) ? [again] : []), ...ways(error)];
 }
 
 function causesOf(error: unknown): string[] {

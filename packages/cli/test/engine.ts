@@ -37,6 +37,11 @@ export async function pauseContainer(owner: number | undefined): Promise<void> {
   for (const { Id } of await madeBy(owner)) await engine.getContainer(Id).pause();
 }
 
+/** Ends the container of a sandbox as somebody at the engine does. */
+export async function killContainer(id: string): Promise<void> {
+  await engine.getContainer(`sandkit-${id}`).remove({ force: true });
+}
+
 const engine = new Dockerode();
 
 async function madeBy(owner: number | undefined): Promise<Dockerode.ContainerInfo[]> {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, lstat, mkdir, readFile, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { atTerminal } from "./at-terminal.js";
-import { describeOnEngine, dockerFolder } from "./engine.js";
+import { describeOnEngine, dockerFolder, killContainer } from "./engine.js";
 import { bin, sandkit, start } from "./sandkit.js";
 
 const folder = dockerFolder();
@@ -12,9 +12,9 @@ const live = (command: string, args: readonly string[], stdin?: string | Uint8Ar
 
 /** A command at a terminal of its own. */
 const liveAtTerminal = (command: string, args: readonly string[]) =>
-  atTerminal([process.execPath, bin, command, "--config", folder.config(), ...args]);
+  atTerminal([process.execPath, bin, command, "--config", folder.config(), ...args], { NO_COLOR: "1" });
 
-describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
+describeOnEngine("a living sandbox", { timeout: 30_000 }, () => {
   const name = `cli-${mark}`;
   let id = "";
   beforeAll(async () => {
@@ -36,6 +36,20 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
       code: 1,
       stderr: expect.stringContaining("CONFLICT"),
     });
+  });
+
+  it("is listed in lines that fit the terminal, however long its labels are; whole where they are read on", async () => {
+    const label = `note=${"x".repeat(500)}`;
+    const other = (await live("create", ["--label", `mark=long-${mark}`, "--label", label])).stdout.trim();
+    const args = ["--label", `mark=long-${mark}`];
+    const table = liveAtTerminal("ls", args);
+    expect((await table.ended).code).toBe(0);
+    const lines = table.shown().trimEnd().split("\r\n");
+    expect(lines.map((line) => line.length)).toEqual([expect.any(Number), 100]);
+    expect(lines[1]).toMatch(new RegExp(`^${other} .*…$`));
+    expect((await live("ls", args)).stdout).toContain(label);
+    expect((await live("ls", [...args, "--json"])).stdout).toContain("x".repeat(500));
+    await live("rm", [other]);
   });
 
   it("runs programs: input, output, place, environment and exit code are theirs, options after the name too", async () => {
@@ -154,6 +168,30 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
     await shows("\u001b[?1003l");
   });
 
+  it("prompts in a shell with what is known: its user has no name, but a home", async () => {
+    const bash = liveAtTerminal("shell", [name]);
+    await bash.shows("sandkit:/workspace$ ");
+    bash.types("cd; echo $HOME $USER; echo 'PS1=\"mine \\u: \"' >.bashrc; ls -l /proc/$$/fd\r");
+    await bash.shows("/tmp/.home sandbox\r\n");
+    await bash.shows("sandkit:~$ ");
+    expect(bash.shown()).not.toMatch(/I have no name|-> pipe/);
+    // What it starts prompts as it does itself.
+    bash.types("sh\r");
+    await bash.shows("\r$ ");
+    bash.types("exit\rexit 3\r");
+    expect((await bash.ended).code).toBe(3);
+    const set = liveAtTerminal("shell", [name]);
+    await set.shows("mine sandkit: ");
+    set.types("rm ~/.bashrc; exit 4\r");
+    expect((await set.ended).code).toBe(4);
+  });
+
+  it("prompts in a shell that is not bash too", async () => {
+    const shell = await readFile(new URL("../src/guest/shell.sh", import.meta.url), "utf8");
+    const { code, stderr } = await live("exec", [name, "sh", "-c", shell, "sh", "in $PWD: "], "exit 4\n");
+    expect({ code, stderr }).toMatchObject({ code: 4, stderr: expect.stringContaining("in /workspace: ") });
+  });
+
   it("gives the terminal back from a shell that does not answer, and when it is told to end", async () => {
     const deaf = liveAtTerminal("shell", [name]);
     await deaf.shows("$ ");
@@ -182,10 +220,42 @@ describeOnEngine("a living sandbox", { timeout: 120_000 }, () => {
     expect((await asked.ended).code).toBe(1);
     const named = await live("rm", [other.slice(0, 18), "nowhere", name]);
     expect(named).toMatchObject({ code: 1, stderr: expect.stringContaining('"nowhere"') });
+    expect(named.stderr).not.toContain("sandkit create");
     expect(named.stdout.trim().split("\n").sort()).toEqual([id, other].sort());
     expect(JSON.parse((await live("ls", [...label, "--json"])).stdout).sandboxes).toEqual([]);
     expect((await live("exec", [name, "true"])).code).toBe(125);
     expect(await live("rm", ["--all", ...label])).toMatchObject({ code: 0, stdout: "" });
+  });
+});
+
+describeOnEngine("a sandbox that is gone", { timeout: 30_000 }, () => {
+  const label = ["--label", `mark=gone-${mark}`];
+  const next = /^fix .*gone.*: sandkit create$/m;
+  const create = async (...more: readonly string[]) => (await live("create", [...label, ...more])).stdout.trim();
+  afterAll(() => live("rm", ["--all", "--yes", ...label]));
+
+  it("is not tried again: exec, shell and cp say to make another", async () => {
+    const id = await create();
+    const shell = liveAtTerminal("shell", [id]);
+    const exec = start(["exec", "--config", folder.config(), id, "sh", "-c", "echo begun; sleep 60"]);
+    await Promise.all([shell.shows("$ "), exec.printed("begun")]);
+    await killContainer(id);
+    const { code, stderr } = await exec.outcome;
+    expect({ code, stderr }).toMatchObject({ code: 125, stderr: expect.stringMatching(next) });
+    expect(stderr).toMatch(/SANDBOX_LOST: .* somebody ended its container/);
+    expect(await shell.ended).toEqual({ code: 125, told: "restored" });
+    const shown = shell.shown().replaceAll("\r", "");
+    expect(shown).toMatch(next);
+    expect(shown).toMatch(/^error {2}SANDBOX_LOST/m);
+    expect(await live("exec", [id, "true"])).toMatchObject({ code: 125, stderr: expect.stringMatching(next) });
+    const copied = await live("cp", [`${id}:/etc/hostname`, "-"]);
+    expect(copied).toMatchObject({ code: 1, stderr: expect.stringMatching(next) });
+  });
+
+  it("is told likewise where its time is over", async () => {
+    const { code, stderr } = await live("exec", [await create("--ttl", "3"), "sleep", "60"]);
+    expect({ code, stderr }).toMatchObject({ code: 125, stderr: expect.stringMatching(next) });
+    expect(stderr).toContain("EXPIRED");
   });
 });
 

@@ -14,6 +14,10 @@ export function describeSandbox(info: SandboxInfo, workdir: string, capabilities
   const languages = (["python", "javascript", "bash"] as const).filter((language) => has(`kernel.${language}`));
   if (languages.length > 0) lines.push(`Stateful cells: ${languages.join(", ")}.`);
   lines.push(networkLine(info, has));
+  const mounts = info.mounts?.map(
+    ({ path, readOnly }) => `${path} (${readOnly ? "read-only" : "what is written stays"})`,
+  );
+  if (mounts && mounts.length > 0) lines.push(`Folders of its machine: ${mounts.join(", ")}.`);
   if (info.expiresAt) lines.push(`It ends at ${info.expiresAt.toISOString()}.`);
   const missing = (["exec.stdin", "files", "ports", "packages", "snapshot"] as const).filter((name) => !has(name));
   if (missing.length > 0) lines.push(`Not available: ${missing.map((name) => features[name]).join("; ")}.`);

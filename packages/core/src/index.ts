@@ -6,7 +6,7 @@
 export { agentFeatures } from "./agent/agent-features.js";
 export { atFirstUse, type FirstUse } from "./at-first-use.js";
 export { type BalancedNative, balance } from "./balance/balance.js";
-export type { BackendHealth, BalanceOptions } from "./balance/balance-options.js";
+export { type BackendHealth, type BalanceOptions, balanceSettings } from "./balance/balance-options.js";
 export {
   type Capabilities,
   capabilities,
@@ -58,7 +58,7 @@ export type { CellOptions, CellResult, Kernel } from "./kernel/kernel.js";
 export { AllowList } from "./network/allow-list.js";
 export type { Contact } from "./network/contact.js";
 export type { EgressPolicy } from "./network/egress-policy.js";
-export { egressPolicyOf, type PackageIndexes, publicIndexHosts } from "./network/package-indexes.js";
+export { egressPolicyOf, type PackageIndexes, pipIndexVariables, publicIndexHosts } from "./network/package-indexes.js";
 export type {
   ApprovalRequest,
   CreateOptions,

@@ -463,6 +463,8 @@ export interface SandboxInfo {
   readonly packages?: readonly string[] | undefined;
   /** What it may reach, where that is known: named hosts, with the port where it is not one of the web's. */
   readonly network?: Exclude<NetworkPolicy, "packages"> | undefined;
+  /** Folders of its machine that it has, by their paths in it. Absent where there are none, or the backend does not tell. */
+  readonly mounts?: readonly { readonly path: string; readonly readOnly: boolean }[] | undefined;
   /** Shells that run a command string: `["sh", "bash"]`. */
   readonly shells: readonly string[];
   /** Interpreters that can be started by name: `["python3"]`. */

@@ -26,4 +26,6 @@ it("says where in the config a backend's options are wrong", async () => {
   expect(textOf(await none.call("exec", { command: "true" }))).toContain(
     'config for provider "balance": options.backends',
   );
+  await using slow = await connect({ provider: "balance", options: { backends: { main: local }, recheckMs: 1e8 } });
+  expect(textOf(await slow.call("exec", { command: "true" }))).toContain("options.recheckMs: ");
 });

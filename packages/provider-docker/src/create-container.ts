@@ -1,5 +1,6 @@
+import { creationError } from "./creation-error.js";
 import type { EngineClient } from "./engine/client.js";
-import { engineError, statusOf } from "./errors.js";
+import { statusOf } from "./errors.js";
 import { hardenedContainer } from "./hardening.js";
 import type { ImageFacts } from "./image-store.js";
 import type { SandboxPlan } from "./plan-sandbox.js";
@@ -34,7 +35,7 @@ export interface MadeContainer {
 
 /** Makes the container, which does not run yet. */
 export async function createContainer(order: ContainerOrder): Promise<MadeContainer> {
-  const { engine, plan, image, sandboxId } = order;
+  const { engine, plan, image } = order;
   try {
     return await make(order, plan.cpus ?? defaultCpus);
   } catch (error) {
@@ -43,7 +44,7 @@ export async function createContainer(order: ContainerOrder): Promise<MadeContai
     const fewer = statusOf(error) === 400 && plan.cpus === undefined ? (await engine.facts()).processors : defaultCpus;
     // Asking an engine for its processors takes longer than making a container: only a small machine pays for it.
     if (fewer < defaultCpus) return make(order, fewer);
-    throw engineError(error, { operation: "create", subject: `a container of ${image.reference}`, sandboxId });
+    throw await creationError(order, `a container of ${image.reference}`, error);
   }
 }
 

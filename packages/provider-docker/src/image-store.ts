@@ -1,4 +1,5 @@
 import { SandboxError } from "@sandkit/core";
+import type { ImageInspectInfo } from "dockerode";
 import { buildTemplate, builtName } from "./build-template.js";
 import type { EngineClient } from "./engine/client.js";
 import { providerName } from "./errors.js";
@@ -46,6 +47,7 @@ export const agentLabel = "sandkit.agent";
 /** Brings images onto the engine and knows what is in them. */
 export class ImageStore {
   readonly #pull: "missing" | "never";
+  readonly #looking = new SharedWork<ImageInspectInfo | undefined>();
   readonly #fetching = new SharedWork<void>();
   readonly #probing = new SharedWork<FirstProgram>();
   readonly #first = new Map<string, FirstProgram>();
@@ -57,10 +59,12 @@ export class ImageStore {
   /** @throws SandboxError `NOT_FOUND`, `UNAVAILABLE`; or the reason of the signal */
   async prepare(engine: EngineClient, template: Template, asker: Asker): Promise<ImageFacts> {
     const reference = template.build ? builtName(template) : template.image;
-    let found = await inspectImage(engine, reference);
+    // Creates at one time ask for it once.
+    const look = () => inspectImage(engine, reference);
+    let found = await this.#looking.run(`${engine.place} ${reference}`, asker, look);
     if (!found) {
       await this.#bring(engine, template, reference, asker);
-      found = await inspectImage(engine, reference);
+      found = await look();
     }
     if (!found) throw missing(template, reference);
     const { Id: id, Config: config } = found;

@@ -20,7 +20,7 @@ export function docker(options: DockerOptions = {}): Provider<DockerNative> {
     name: providerName,
     capabilities: dockerCapabilities(parsed),
     validate: (create) => {
-      if (create.snapshot !== undefined) checkSnapshotId(create.snapshot);
+      if (create.snapshot !== undefined) checkSnapshotId(create.snapshot, "create");
       planSandbox(create, parsed);
     },
     ...workingLater(work),

@@ -121,7 +121,10 @@ export async function infoOf(box: Box): Promise<Omit<SandboxInfo, "ref" | "shell
   const state = found?.Paused ? "paused" : found?.Running ? "running" : "gone";
   // What a bridge leads to is not known here.
   const network = inspected?.HostConfig.NetworkMode === "none" ? shownNetwork(box.record.egress) : undefined;
-  return { state, origin: box.origin, name, template, createdAt, labels, packages, network };
+  const folders = (inspected?.Mounts ?? []).filter(({ Type }) => Type === "bind");
+  const mounts = folders.map(({ Destination: path, RW }) => ({ path, readOnly: !RW }));
+  const told = mounts.length > 0 ? { mounts } : {};
+  return { state, origin: box.origin, name, template, createdAt, labels, packages, network, ...told };
 }
 
 async function explainLoss({ engine, container }: Box, outputs: Demultiplexed): Promise<string | undefined> {

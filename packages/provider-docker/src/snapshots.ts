@@ -27,8 +27,8 @@ export function partsOf(id: string): string {
  * @throws SandboxError `INVALID`, `NOT_FOUND`
  */
 export async function findSnapshot(engine: EngineClient, id: string): Promise<SnapshotRecord> {
-  checkSnapshotId(id);
-  const record = snapshotOf(await labelsOfImage(engine, id));
+  checkSnapshotId(id, "create");
+  const record = snapshotOf(await labelsOfImage(engine, id, "create"));
   if (record) return record;
   const message = `snapshot ${id} is not on the engine: it was removed, or is another engine's; take a new one`;
   throw new SandboxError("NOT_FOUND", message, { provider: providerName, operation: "create" });
@@ -71,15 +71,19 @@ export async function* listSnapshots(engine: EngineClient): AsyncGenerator<Snaps
   for (const { id, name, createdAt, sizeBytes } of records) yield { id, name, createdAt, sizeBytes };
 }
 
-/** Removes the image of a snapshot; the engine keeps it for living sandboxes, unnamed. False when there was none. */
+/**
+ * Removes the image of a snapshot; the engine keeps it for living sandboxes, unnamed. False when there was none.
+ * @throws SandboxError `INVALID` for what is no id
+ */
 export async function removeSnapshot(engine: EngineClient, id: string): Promise<boolean> {
-  checkSnapshotId(id);
-  if (snapshotOf(await labelsOfImage(engine, id)) === undefined) return false;
+  const operation = "removeSnapshot";
+  checkSnapshotId(id, operation);
+  if (snapshotOf(await labelsOfImage(engine, id, operation)) === undefined) return false;
   try {
-    await engine.dockerode.getImage(`${repository}:${id}`).remove({ force: true });
+    await engine.removeImageName(`${repository}:${id}`);
   } catch (error) {
     if (statusOf(error) === 404) return false;
-    throw engineError(error, { operation: "removeSnapshot", subject: `snapshot ${id}` });
+    throw engineError(error, { operation, subject: `snapshot ${id}` });
   }
   // What cannot be removed of others now is found by the next sweep, which tells of it.
   await sweepSnapshots(engine, new Sweep(providerName)).catch(() => undefined);
@@ -99,6 +103,6 @@ export async function sweepSnapshots(engine: EngineClient, sweep: Sweep): Promis
   }
 }
 
-async function labelsOfImage(engine: EngineClient, id: string) {
-  return (await inspectImage(engine, `${repository}:${id}`))?.Config?.Labels;
+async function labelsOfImage(engine: EngineClient, id: string, operation: string) {
+  return (await inspectImage(engine, `${repository}:${id}`, operation))?.Config?.Labels;
 }

@@ -5,6 +5,7 @@ import { bridgeStreams } from "./agent-program.js";
 import { unpackPlanOf } from "./archive-plan.js";
 import type { CompiledAgents } from "./compiled-agents.js";
 import { type ContainerOrder, createContainer, type MadeContainer } from "./create-container.js";
+import { creationError } from "./creation-error.js";
 import { DockerSession, type ForkSession } from "./docker-session.js";
 import { egressEnvironment } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
@@ -121,13 +122,14 @@ async function restore(
 }
 
 /** The first program's stdin is the channel: it ends with this process, and the container with it. */
-async function startAttached({ engine, sandboxId, head }: ContainerOrder, container: string): Promise<Duplex> {
+async function startAttached(order: ContainerOrder, container: string): Promise<Duplex> {
+  const { engine, sandboxId, head } = order;
   const context = { operation: "create", subject: `container ${container}`, sandboxId };
   // Before the start: one that runs with nobody attached would have no owner to die with.
   const streams = await onEngine(context, () => engine.attach(container));
   try {
     if (head) streams.write(head);
-    await onEngine(context, () => engine.container(container).start());
+    await start(order, container);
     return streams;
   } catch (error) {
     streams.destroy();
@@ -135,8 +137,15 @@ async function startAttached({ engine, sandboxId, head }: ContainerOrder, contai
   }
 }
 
-async function startDetached({ engine, sandboxId = "" }: ContainerOrder, container: string): Promise<Duplex> {
-  const context = { operation: "create", subject: `container ${container}`, sandboxId };
-  await onEngine(context, () => engine.container(container).start());
-  return bridgeStreams(engine, container, sandboxId);
+async function startDetached(order: ContainerOrder, container: string): Promise<Duplex> {
+  await start(order, container);
+  return bridgeStreams(order.engine, container, order.sandboxId ?? "");
+}
+
+async function start(order: ContainerOrder, container: string): Promise<void> {
+  try {
+    await order.engine.container(container).start();
+  } catch (error) {
+    throw await creationError(order, `container ${container}`, error);
+  }
 }

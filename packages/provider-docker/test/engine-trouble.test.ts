@@ -56,6 +56,15 @@ describeOnEngine("creation", () => {
     expect(await gvisor.check()).toMatchObject({ ok: false, fix: expect.any(Array) });
   });
 
+  it("with more processors than the engine has names the option, and how many there are", async () => {
+    const { NCPU: processors } = await engine.info();
+    const message = expect.stringMatching(`"cpus".* is ${processors + 1}, .* at most ${processors}$`);
+    const refused = { code: "INVALID", operation: "create", message };
+    const cpus = processors + 1;
+    await expect(createSandbox(provider, { resources: { cpus } })).rejects.toMatchObject(refused);
+    await expect(createSandbox(docker({ images: testImages, cpus }), {})).rejects.toMatchObject(refused);
+  });
+
   it("of an image with volumes gives them a bound", async () => {
     const container = await engine.createContainer({ Image: testImages.python, Cmd: ["true"] });
     const { Id } = await container.commit({ changes: "VOLUME /data" });

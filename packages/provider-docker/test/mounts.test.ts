@@ -84,15 +84,32 @@ describeOnEngine("a container with folders of the machine", () => {
       expect((await sandbox.exec("touch /data/in/new")).stderr.text).toContain("Read-only file system");
       (await sandbox.exec("echo inside > /data/out/new; touch mine")).orThrow();
       expect(await readFile(join(write, "new"), "utf8")).toBe("inside\n");
+      const told = await sandbox.describe();
+      expect(told).toContain("Folders of its machine: /data/in (read-only), /data/out (what is written stays).");
       const [fork] = await sandbox.fork();
       expect((await fork?.exec("cat /data/out/new; ls"))?.stdout.text).toBe("inside\nmine\n");
       await fork?.destroy();
     } finally {
       await sandbox.destroy();
     }
+  });
+
+  it("that are not there, or GPUs that it has not, are told by their options, with what there is to do", async () => {
     // Nothing has a GPU where this runs: that the engine looks for one shows that it was asked.
+    const missing = join(folder, "missing");
+    const provider = docker({ images: testImages, pull: "never", mountSources: [missing] });
     for (const gpus of ["all", 1, ["0"]] as const) {
-      await expect(createSandbox(provider, { native: { gpus } })).rejects.toThrow(/device driver|gpu/);
+      const created = createSandbox(provider, { native: { gpus } });
+      await expect(created).rejects.toMatchObject({
+        code: "UNAVAILABLE",
+        retryable: false,
+        message: expect.stringMatching(/"native\.gpus" is .*device driver.*container toolkit/),
+      });
     }
+    const mounts = [{ source: missing, target: "/data" }];
+    await expect(createSandbox(provider, { native: { mounts } })).rejects.toMatchObject({
+      code: "INVALID",
+      message: expect.stringMatching(/"native\.mounts".*\/missing" for target "\/data".*make that folder/),
+    });
   });
 });

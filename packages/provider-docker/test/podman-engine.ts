@@ -1,12 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import Dockerode from "dockerode";
-import { engine, engineIsThere } from "./engine.js";
+import type Dockerode from "dockerode";
+import { engineIsThere } from "./engine.js";
+import { OwnEngine } from "./own-engine.js";
 
 /** Whether Podman can be tested here. `npm test` installs it where it may, and then it must be there. */
 export const podmanIsThere = look();
@@ -21,59 +20,41 @@ function look(): boolean {
 
 /** Podman's API on a socket of the test's own, with its own images and containers. */
 export class PodmanEngine {
-  readonly #folder: string;
-  #service: ChildProcess | undefined;
+  readonly #own: OwnEngine;
 
   static async start(images: readonly string[]): Promise<PodmanEngine> {
-    const podman = new PodmanEngine(await mkdtemp(join(tmpdir(), "sandkit-podman-")));
+    const podman = new PodmanEngine(new OwnEngine(await mkdtemp(join(tmpdir(), "sandkit-podman-"))));
     await podman.start();
-    for (const image of images) await podman.#copy(image);
+    for (const image of images) await podman.#own.load(image);
     return podman;
   }
 
-  private constructor(folder: string) {
-    this.#folder = folder;
+  private constructor(own: OwnEngine) {
+    this.#own = own;
   }
 
   get host(): string {
-    return `unix://${this.#folder}/podman.sock`;
+    return this.#own.host;
   }
 
   get dockerode(): Dockerode {
-    return new Dockerode({ socketPath: `${this.#folder}/podman.sock` });
+    return this.#own.dockerode;
   }
 
   async start(): Promise<void> {
-    const folder = this.#folder;
+    const { folder, host } = this.#own;
     const places = ["--root", `${folder}/root`, "--runroot", `${folder}/run`, "--tmpdir", `${folder}/tmp`];
     const means = ["--runtime", "runc", "--cgroup-manager", "cgroupfs", "--events-backend", "file"];
-    const service = ["podman", ...places, ...means, "system", "service", "--time", "0", this.host];
+    const service = ["podman", ...places, ...means, "system", "service", "--time", "0", host];
     await mkdir(`${folder}/root`, { recursive: true });
     // Images in memory: on a disk unpacking one waits for it. What is mounted ends with the processes started here.
     const mounted = ["--mount", "sh", "-c", `mount -t tmpfs -o size=2g tmpfs ${folder}/root && exec "$@"`, "sh"];
-    const log = openSync(`${folder}/log`, "a");
-    // Its monitors leave a file "oom" in their working directory, which is this one.
-    this.#service = spawn("unshare", [...mounted, ...service], {
-      // Where its monitors leave an empty file "oom" when memory has run out.
-      cwd: folder,
-      stdio: ["ignore", log, log],
-      detached: true,
-    });
-    closeSync(log);
-    for (let round = 0; round < 300; round++) {
-      if (this.#service.exitCode !== null) break;
-      if (await this.#answers()) return;
-      await setTimeout(100);
-    }
-    throw new Error(`Podman does not answer:\n${(await readFile(`${folder}/log`, "utf8")).slice(-2_000)}`);
+    await this.#own.start([...mounted, ...service]);
   }
 
   /** Ends the service; containers of Podman live on without one. */
   async stop(): Promise<void> {
-    const service = this.#service;
-    if (!service || service.exitCode !== null || service.signalCode !== null) return;
-    service.kill();
-    await once(service, "exit");
+    await this.#own.stop();
   }
 
   async remove(): Promise<void> {
@@ -82,28 +63,13 @@ export class PodmanEngine {
     await this.stop();
     // What clears up after a container is a program of its own, which would make the folder once more.
     for (let round = 0; round < 200 && (await this.#isAtWork()); round++) await setTimeout(50);
-    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
-  }
-
-  async #copy(image: string): Promise<void> {
-    const loading = await this.dockerode.loadImage(await engine.getImage(image).get());
-    for await (const _ of loading);
+    await rm(this.#own.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** Whether any process has this folder on its command line. */
   async #isAtWork(): Promise<boolean> {
     const processes = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
     const commands = await Promise.all(processes.map((id) => readFile(`/proc/${id}/cmdline`, "utf8").catch(() => "")));
-    return commands.some((command) => command.includes(this.#folder));
-  }
-
-  async #answers(): Promise<boolean> {
-    try {
-      await this.dockerode.ping();
-      return true;
-    } catch (error) {
-      if (error instanceof Error) return false;
-      throw error;
-    }
+    return commands.some((command) => command.includes(this.#own.folder));
   }
 }

@@ -4,6 +4,7 @@ import { CommandError } from "../command-error.js";
 import { reportError } from "../report-error.js";
 import { placeOf } from "./exec-live.js";
 import { connect, referenceOf } from "./find-sandbox.js";
+import { guestScript } from "./guest-script.js";
 import { LeaveKeys } from "./leave-keys.js";
 import { RawTerminal } from "./raw-terminal.js";
 
@@ -17,8 +18,8 @@ export async function openShell(invocation: Invocation): Promise<number> {
     ]);
   }
   const { sandbox } = await connect(values, reference);
-  const command = await shellOf(sandbox);
   const { env, ...place } = placeOf(invocation);
+  const command = await shellOf(sandbox, env?.PS1);
   const terminal = new RawTerminal();
   const { TERM = "xterm-256color", COLORTERM } = process.env;
   try {
@@ -41,11 +42,11 @@ export async function openShell(invocation: Invocation): Promise<number> {
   }
 }
 
-/** Bash where there is one, as a login shell is. */
-async function shellOf(sandbox: Sandbox): Promise<readonly string[]> {
+/** Bash where there is one; with a prompt that needs no name of its user. */
+async function shellOf(sandbox: Sandbox, prompt = "sandkit:$PWD$ "): Promise<readonly string[]> {
   const { shells } = await sandbox.info();
   const shell = ["bash", "sh"].find((name) => shells.includes(name));
-  if (shell !== undefined) return [shell, "-i"];
+  if (shell !== undefined) return [shell, "-c", guestScript("shell.sh"), shell, prompt];
   throw new SandboxError("UNSUPPORTED", "the sandbox has no shell: take an image that has one", {
     provider: sandbox.ref.provider,
     operation: "shell",

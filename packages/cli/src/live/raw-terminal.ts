@@ -80,6 +80,7 @@ export class RawTerminal {
     const started = this.#undo.length > 0;
     for (const undo of this.#undo.splice(0)) undo();
     this.#close();
-    if (started) this.#output.write(cutOff ? leaveScreen + calm : calm);
+    // What comes next has a line of its own, and is not read as typed.
+    if (started) this.#output.write(cutOff ? `${leaveScreen}${calm}\r\n` : calm);
   }
 }

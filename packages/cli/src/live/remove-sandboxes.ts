@@ -80,7 +80,8 @@ async function removeEach(
     }
   }
   if (values.json) process.stdout.write(`${JSON.stringify({ provider: provider.name, removed })}\n`);
-  const codes = failures.map((error) => reportError(error, values.json === true));
+  // Who wants one gone needs no other.
+  const codes = failures.map((error) => reportError(error, values.json === true, () => []));
   return Math.max(0, ...codes);
 }
 

@@ -3,7 +3,7 @@ import { chooseProvider } from "../choose-provider.js";
 import type { Invocation } from "../command.js";
 import { parsePairs } from "../pairs.js";
 import { withProgress } from "../progress.js";
-import { reportError } from "../report-error.js";
+import { again, reportError } from "../report-error.js";
 import { parseSeconds } from "../seconds.js";
 import type { Fix } from "../usage-error.js";
 import { createOrUndo } from "./create-or-undo.js";
@@ -31,7 +31,7 @@ export async function runProgram(invocation: Invocation): Promise<number> {
     const left = error instanceof SandboxError && error.operation === "destroy";
     if (interrupts.exitCode !== undefined && !left) return interrupts.exitCode;
     if (!(error instanceof SandboxError) || error.code === "INVALID") throw error;
-    reportError(error, values.json === true, waysOf(program));
+    reportError(error, values.json === true, (failure) => waysOf(failure, program));
     return interrupts.exitCode ?? 125;
   } finally {
     interrupts[Symbol.dispose]();
@@ -74,8 +74,11 @@ async function runOn(
   }
 }
 
-/** WebAssembly needs no engine, and has no more than these. */
-function waysOf({ language }: Program): readonly Fix[] {
+function waysOf({ code, provider }: SandboxError, { language }: Program): readonly Fix[] {
+  // Its sandbox was its own: the next run has another.
+  if (code === "SANDBOX_LOST") return [again];
+  if (code !== "UNAVAILABLE" || provider === "wasm") return [];
+  // WebAssembly needs no engine, and has no more than these.
   if (!language.tools.includes("python3") && !language.tools.includes("node")) return [];
   return [{ text: "use WebAssembly, which needs no engine", command: "sandkit run --provider wasm …" }];
 }

@@ -45,8 +45,10 @@ export class AgentProcess implements ProviderProcess {
     const reply = await promptly(owner.connection, process.#stream.reply);
     if ("error" in reply) {
       owner.connection.over(process.#stream);
-      const subject = subjectOf(reply.error.errno, command, options);
-      throw refusal(reply.error, { operation: "exec", subject, provider: owner.provider });
+      const { errno } = reply.error;
+      const subject = subjectOf(errno, command, options);
+      const next = options.user !== undefined && errno === "EINVAL" ? nextUser : undefined;
+      throw refusal(reply.error, { operation: "exec", subject, provider: owner.provider, next });
     }
     process.#pid = checked("started", reply.ok).pid;
     return process;
@@ -191,6 +193,8 @@ const nextStep: Readonly<Record<string, string>> = {
   kill: "use a name such as SIGTERM",
   resize: "start it with pty: { columns, rows }, each at least 1",
 };
+
+const nextUser = 'name one of those in the image, or give numeric ids as "1000:1000"';
 
 /** Waits for an answer that an agent gives at once: why it does not, its channel may know by another way. */
 async function promptly(connection: AgentConnection, reply: Promise<AgentReply>): Promise<AgentReply> {

@@ -54,14 +54,16 @@ export interface ErrnoContext {
   readonly subject: string;
   readonly provider: string;
   readonly sandboxId?: string | undefined;
+  /** What to do next, where that is known better than by the code. */
+  readonly next?: string | undefined;
   /** What failed; its message is told where the errno says too little. */
   readonly cause?: Error | undefined;
 }
 
 /** The error of the contract for an errno of a box: `ENOENT` is `FILE_NOT_FOUND`. What to do next is in its message. */
-export function fromErrno(errno: string, { subject, ...details }: ErrnoContext): SandboxError {
+export function fromErrno(errno: string, { subject, next, ...details }: ErrnoContext): SandboxError {
   const code = codes[errno] ?? "UNAVAILABLE";
   const said = vague.has(code) && details.cause?.message.slice(0, maxWords).replace(/\s+/g, " ");
-  const parts = [`${details.operation} ${subject}`, errno, said, advice[code]];
+  const parts = [`${details.operation} ${subject}`, errno, said, next ?? advice[code]];
   return new SandboxError(code, parts.filter(Boolean).join(": "), details);
 }

@@ -27,14 +27,35 @@ export interface BalanceOptions {
   readonly onHealth?: ((health: BackendHealth) => void) | undefined;
 }
 
+/** What of {@link BalanceOptions} config files may say. */
+export const balanceSettings = lazily(() =>
+  z.strictObject({
+    policy: z.optional(
+      z
+        .enum(["priority", "least-sessions"])
+        .check(z.describe("Who is asked first: in the order above (priority), or who holds the fewest.")),
+    ),
+    affinity: z.optional(
+      z.string().check(z.minLength(1), z.describe("Name of a label whose value keeps sandboxes at the same backend.")),
+    ),
+    failures: z.optional(z.int().check(z.gte(1), z.describe("Failures in a row that take a backend out; default 3."))),
+    recheckMs: z.optional(
+      z
+        .int()
+        .check(
+          z.gte(1),
+          z.lte(86_400_000),
+          z.describe("Until it is asked again, in ms, a day at most; default 15000."),
+        ),
+    ),
+  }),
+);
+
 /** Of {@link BalanceOptions}. */
 export const balanceOptions = lazily(() =>
   z.strictObject({
+    ...balanceSettings().shape,
     name: z.optional(z.string().check(z.minLength(1))),
-    policy: z.optional(z.enum(["priority", "least-sessions"])),
-    affinity: z.optional(z.string().check(z.minLength(1))),
-    failures: z.optional(z.int().check(z.gte(1))),
-    recheckMs: z.optional(z.int().check(z.gte(1), z.lte(86_400_000))),
     onHealth: z.optional(
       z.custom<(health: BackendHealth) => void>((value) => typeof value === "function", "must be a function"),
     ),

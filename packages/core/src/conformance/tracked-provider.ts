@@ -26,6 +26,8 @@ export function trackProvider(inner: Provider): TrackedProvider {
     attach: (ref, options) => inner.attach(ref, options),
     list: (options) => inner.list(options),
     reap: (options) => inner.reap(options),
+    ...(inner.snapshots && { snapshots: inner.snapshots.bind(inner) }),
+    ...(inner.removeSnapshot && { removeSnapshot: inner.removeSnapshot.bind(inner) }),
     check: () => inner.check(),
     close: async () => inner.close?.(),
   };

@@ -1,5 +1,5 @@
 /** What the first bytes of a client are. */
-export type FirstBytes =
+export type ParsedClientHello =
   /** Not whole yet; so many bytes are needed to tell more. */
   | { readonly is: "incomplete"; readonly needed: number }
   | { readonly is: "client-hello"; readonly serverName: string | undefined }
@@ -14,7 +14,7 @@ const [mostRecords, longestRecord, longestHello] = [16, 16_384, 20_480];
 const [serverNameExtension, hostNameType] = [0, 0];
 
 /** Reads what a client says first, as far as it is there: of TLS, the name that it asks for in the open. */
-export function parseFirstBytes(bytes: Buffer): FirstBytes {
+export function parseClientHello(bytes: Buffer): ParsedClientHello {
   if (bytes.length === 0) return { is: "incomplete", needed: 1 };
   if (bytes[0] !== handshakeRecord || (bytes.length > 1 && bytes[1] !== tlsMajor)) return { is: "other" };
   try {
@@ -30,7 +30,7 @@ class Malformed extends Error {
 }
 
 /** Gathers the message from its records. */
-function readHello(bytes: Buffer): FirstBytes {
+function readHello(bytes: Buffer): ParsedClientHello {
   let message = Buffer.alloc(0);
   let start = 0;
   for (let records = 0; message.length < helloLength(message); records += 1) {

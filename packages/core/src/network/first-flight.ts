@@ -1,9 +1,9 @@
 import type { Duplex } from "node:stream";
-import { type FirstBytes, parseFirstBytes } from "./client-hello.js";
+import { type ParsedClientHello, parseClientHello } from "./client-hello.js";
 
 export interface FirstFlight {
   readonly bytes: Buffer;
-  readonly first: FirstBytes;
+  readonly first: ParsedClientHello;
 }
 
 /**
@@ -13,14 +13,14 @@ export interface FirstFlight {
 export async function readFirstFlight(client: Duplex, withinMs: number | undefined): Promise<FirstFlight> {
   const pieces: Buffer[] = [];
   let length = 0;
-  let first: FirstBytes = { is: "incomplete", needed: 1 };
+  let first: ParsedClientHello = { is: "incomplete", needed: 1 };
   const late = withinMs === undefined ? undefined : AbortSignal.timeout(withinMs);
   while (first.is === "incomplete") {
     const piece = client.read() as Buffer | null;
     if (piece) {
       pieces.push(piece);
       length += piece.length;
-      if (length >= first.needed) first = parseFirstBytes(Buffer.concat(pieces));
+      if (length >= first.needed) first = parseClientHello(Buffer.concat(pieces));
     } else if (!(await isReadable(client, late))) break;
   }
   return { bytes: Buffer.concat(pieces), first };

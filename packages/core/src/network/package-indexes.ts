@@ -9,11 +9,14 @@ export const publicIndexHosts = {
   python: ["pypi.org", "files.pythonhosted.org"],
   node: ["registry.npmjs.org"],
 } as const;
+/** By which pip is told of an index in the place of the public one, and of such besides. */
+export const pipIndexVariables = ["PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"] as const;
+const [pipIndex, pipExtraIndex] = pipIndexVariables;
 /** Variables that name an index in the place of the public one, and such that name one besides. */
 const variables = {
   python: {
-    instead: ["PIP_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX"],
-    besides: ["PIP_EXTRA_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_INDEX"],
+    instead: [pipIndex, "UV_INDEX_URL", "UV_DEFAULT_INDEX"],
+    besides: [pipExtraIndex, "UV_EXTRA_INDEX_URL", "UV_INDEX"],
   },
   node: { instead: ["NPM_CONFIG_REGISTRY", "npm_config_registry"], besides: [] },
 } as const;

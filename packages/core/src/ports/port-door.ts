@@ -9,6 +9,8 @@ import { isOwnPeer } from "./is-own-peer.js";
 const maxConnections = 256;
 /** How long a stranger may take to say something. */
 const patienceMs = 10_000;
+/** How long who is refused may take to go: its answer is lost to it when the connection breaks before it was read. */
+const refusedMs = 2_000;
 const tokenHeader = "x-sandkit-token";
 
 /** What a door leads to. */
@@ -120,6 +122,9 @@ function refuse(socket: Socket, status: number, why: string): void {
   socket.end(
     `HTTP/1.1 ${status} ${reason}\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
+  const limit = setTimeout(() => socket.destroy(), refusedMs);
+  limit.unref();
+  socket.once("close", () => clearTimeout(limit));
   // What still comes is of no interest.
   socket.resume().once("end", () => socket.destroySoon());
 }

@@ -1,4 +1,4 @@
-import { indexUrls, publicIndexHosts } from "../network/package-indexes.js";
+import { indexUrls, pipIndexVariables, publicIndexHosts } from "../network/package-indexes.js";
 import type { CreateOptions, NetworkPolicy } from "../options.js";
 
 /** What a machine may reach: nothing, everything, or a list. */
@@ -40,5 +40,5 @@ function withHosts(reach: Reach, hosts: readonly string[]): Reach {
 
 /** Hosts of the indexes that the environment of a sandbox names for pip. */
 function hostsOfPip(env: Readonly<Record<string, string>>): string[] {
-  return indexUrls(env, ["PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL"]).map(({ hostname }) => hostname);
+  return indexUrls(env, pipIndexVariables).map(({ hostname }) => hostname);
 }

@@ -228,6 +228,13 @@ print(done)
       for (const line of ["x / HTTP/1.1", "M-SEARCH / HTTP/1.1", `GET /${"a".repeat(70_000)} HTTP/1.1`]) {
         expect(await said(new URL(url), `${line}\r\nHost: page.test\r\n\r\n`)).toMatch(/^HTTP\/1\.1 403 /);
       }
+      // Who was refused and goes on talking does not keep a connection.
+      const stays = connectTo({ port: Number(new URL(url).port), host: "127.0.0.1", allowHalfOpen: true });
+      stays.on("error", () => undefined).write("GET / HTTP/1.1\r\nHost: page.test\r\n\r\n");
+      const talking = setInterval(() => stays.write("x"), 50);
+      // To be cut off is an error for it.
+      await new Promise((resolve) => stays.resume().once("close", resolve));
+      clearInterval(talking);
       const upload = randomBytes(3_000_000);
       const hash = createHash("sha256").update(upload).digest("hex");
       const posted = await fetch(`${url}/path?query`, { method: "POST", body: upload, headers });

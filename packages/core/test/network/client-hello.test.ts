@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { parseFirstBytes } from "../../src/network/client-hello.js";
+import { parseClientHello } from "../../src/network/client-hello.js";
 import { objectionTo } from "../../src/network/judge-flight.js";
 import { helloOf } from "./hello-of.js";
 
 const hello = await helloOf("good.example");
 const nameless = await helloOf(undefined);
 const says = (bytes: Buffer, target = { host: "good.example", port: 443 }) =>
-  objectionTo({ bytes, first: parseFirstBytes(bytes) }, target);
+  objectionTo({ bytes, first: parseClientHello(bytes) }, target);
 
 /** The same message in records of so many bytes. */
 function inRecords(bytes: Buffer, size: number): Buffer {
@@ -44,17 +44,17 @@ const nameExtension = (...names: string[]) => {
 
 describe("what a client says first", () => {
   it("is known once it is whole, however it is cut", () => {
-    expect(parseFirstBytes(hello)).toEqual({ is: "client-hello", serverName: "good.example" });
+    expect(parseClientHello(hello)).toEqual({ is: "client-hello", serverName: "good.example" });
     const unclear: number[] = [];
     for (let length = 0; length < hello.length; length += 1) {
-      const first = parseFirstBytes(hello.subarray(0, length));
+      const first = parseClientHello(hello.subarray(0, length));
       if (first.is !== "incomplete" || first.needed <= length) unclear.push(length);
     }
     expect(unclear).toEqual([]);
     const cut = inRecords(hello, Math.ceil(hello.length / 12));
-    expect(parseFirstBytes(cut)).toEqual({ is: "client-hello", serverName: "good.example" });
-    expect(parseFirstBytes(cut.subarray(0, -1))).toMatchObject({ is: "incomplete", needed: cut.length });
-    expect(parseFirstBytes(inRecords(hello, 1))).toMatchObject({ is: "malformed" });
+    expect(parseClientHello(cut)).toEqual({ is: "client-hello", serverName: "good.example" });
+    expect(parseClientHello(cut.subarray(0, -1))).toMatchObject({ is: "incomplete", needed: cut.length });
+    expect(parseClientHello(inRecords(hello, 1))).toMatchObject({ is: "malformed" });
   });
 
   it("is told from everything else", () => {
@@ -65,14 +65,14 @@ describe("what a client says first", () => {
       "\x16\x02",
       "\x15\x03\x01\x00\x02",
     ]) {
-      expect(parseFirstBytes(Buffer.from(text, "latin1"))).toEqual({ is: "other" });
+      expect(parseClientHello(Buffer.from(text, "latin1"))).toEqual({ is: "other" });
     }
   });
 
   it("asks for one name, whole and in the open, or is malformed", () => {
     const two = withExtension(hello, 0, nameExtension("evil.example"));
-    expect(parseFirstBytes(two)).toEqual({ is: "malformed", why: "it asks for a name twice" });
-    const named = (body: Buffer) => parseFirstBytes(withExtension(nameless, 0, body));
+    expect(parseClientHello(two)).toEqual({ is: "malformed", why: "it asks for a name twice" });
+    const named = (body: Buffer) => parseClientHello(withExtension(nameless, 0, body));
     expect(named(nameExtension("good.example"))).toEqual({ is: "client-hello", serverName: "good.example" });
     for (const body of [
       nameExtension("good.example", "evil.example"),
@@ -96,7 +96,7 @@ describe("what a client says first", () => {
     for (let round = 0; round < 20_000; round += 1) {
       const bytes = Buffer.from(hello.subarray(0, 1 + random(hello.length)));
       for (let changes = random(4); changes >= 0; changes -= 1) bytes[random(bytes.length)] = random(256);
-      const first = parseFirstBytes(bytes);
+      const first = parseClientHello(bytes);
       found.add(first.is === "incomplete" && first.needed <= bytes.length ? "stuck" : first.is);
     }
     expect([...found].sort()).toEqual(["client-hello", "incomplete", "malformed", "other"]);

@@ -21,6 +21,7 @@ export class EngineClient {
   readonly #podman: PodmanDialect | undefined;
   #facts: Promise<EngineFacts> | undefined;
   #seenAt = performance.now();
+  #pinging: Promise<void> | undefined;
   #background: EngineClient | undefined;
 
   constructor(dockerode: Dockerode, place: string, identity: EngineIdentity) {
@@ -34,6 +35,12 @@ export class EngineClient {
   /** @throws SandboxError `UNAVAILABLE` within 2 s when nobody answers */
   async ping(): Promise<void> {
     if (performance.now() - this.#seenAt < trustedMs) return;
+    // Who asks while it is asked hears the same.
+    this.#pinging ??= this.#ping().finally(() => (this.#pinging = undefined));
+    await this.#pinging;
+  }
+
+  async #ping(): Promise<void> {
     try {
       await identify(this.dockerode, AbortSignal.timeout(pingTimeoutMs));
       this.#seenAt = performance.now();
@@ -62,7 +69,16 @@ export class EngineClient {
 
   /** Makes a container, with the options in the words of this engine. */
   async create(options: Dockerode.ContainerCreateOptions): Promise<Dockerode.Container> {
-    return this.dockerode.createContainer(this.#podman ? await this.#podman.translate(options) : options);
+    const { name, ...content } = this.#podman ? await this.#podman.translate(options) : options;
+    // Unless told apart, dockerode writes everything into the address too: some 50 KB more for the engine to read.
+    const request = { name, _query: { name }, _body: content };
+    return this.dockerode.createContainer(request);
+  }
+
+  /** Takes an image its name, and with that the image, which the engine keeps for containers that have it. */
+  async removeImageName(name: string): Promise<void> {
+    if (this.#podman) await this.#podman.removeName(name);
+    else await this.dockerode.getImage(name).remove({ force: true });
   }
 
   container(name: string): Dockerode.Container {

@@ -1,4 +1,5 @@
 import type Dockerode from "dockerode";
+import { statusOf } from "../errors.js";
 import { PodmanProfiles } from "./podman-profiles.js";
 
 /** Mounted by Podman on a read-only root, to be written to without a bound, unless something else is; nothing needs them. */
@@ -49,6 +50,20 @@ export class PodmanDialect {
     };
   }
 
+  /** Takes an image a name of it; the image goes with its last one, unless a container has it. */
+  async removeName(name: string): Promise<void> {
+    const image = this.#dockerode.getImage(name);
+    const { Id, RepoTags } = await image.inspect();
+    try {
+      await image.remove();
+    } catch (error) {
+      if (statusOf(error) !== 409) throw error;
+      // By force it would remove the containers too.
+      const full = RepoTags.find((tag) => tag === name || tag.endsWith(`/${name}`)) ?? name;
+      await untag(this.#dockerode, Id, full);
+    }
+  }
+
   async #hasCheck(image: string): Promise<boolean> {
     const known = this.#checks.get(image);
     if (known !== undefined) return known;
@@ -57,6 +72,19 @@ export class PodmanDialect {
     this.#checks.set(image, has);
     return has;
   }
+}
+
+/** Docker's API has nothing for this. */
+function untag(dockerode: Dockerode, image: string, name: string): Promise<void> {
+  const colon = name.lastIndexOf(":");
+  const options = { repo: name.slice(0, colon), tag: name.slice(colon + 1) };
+  const path = `/v4.0.0/libpod/images/${image.replace("sha256:", "")}/untag?`;
+  const statusCodes = { 200: true, 201: true, 404: "no such image", 500: "server error" };
+  return new Promise((resolve, reject) => {
+    dockerode.modem.dial({ path, method: "POST", options, statusCodes }, (error) =>
+      error ? reject(error) : resolve(),
+    );
+  });
 }
 
 /** Inodes cannot be counted there; and a tmpfs belongs to the container's user, or to everybody. */

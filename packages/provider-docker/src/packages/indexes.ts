@@ -1,8 +1,8 @@
-import { publicIndexHosts } from "@sandkit/core";
+import { pipIndexVariables, publicIndexHosts } from "@sandkit/core";
 import type { DockerOptions } from "../options.js";
 
 /** Variables by which pip and npm are told where their indexes are. */
-const variables = ["PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_TRUSTED_HOST", "npm_config_registry"] as const;
+const variables = [...pipIndexVariables, "PIP_TRUSTED_HOST", "npm_config_registry"] as const;
 
 /** Where packages come from, as variables of pip and npm; empty for their own. */
 export type Indexes = Readonly<Partial<Record<(typeof variables)[number], string>>>;

@@ -45,7 +45,10 @@ const callsFor: Readonly<Partial<Record<Feature, Ask>>> = {
   ports: ({ shared }) => shared.port(8080),
   "lifetime.ttl": ({ shared }) => shared.extend(60_000),
   pause: ({ shared }) => shared.pause(),
-  snapshot: ({ shared }) => shared.snapshot(),
+  snapshot: async ({ shared, provider }) => {
+    const { id } = await shared.snapshot();
+    await provider.removeSnapshot?.(id);
+  },
   fork: ({ shared }) => shared.fork(),
   git: ({ shared }) => shared.git.status(),
   attach: ({ shared, attach }) => attach(shared.ref),

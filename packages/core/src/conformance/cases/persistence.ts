@@ -61,18 +61,23 @@ export const persistenceCases: readonly ConformanceCase[] = [
       if (capabilities.features["files.symlink"]) await own.files.importTar(tarOf({ name: "link", linkTo: "deep" }));
       const before = await recordsOf(own);
       const { id } = await own.snapshot(unique("snapshot"));
-      await own.files.write("file", "now");
-      const other = await sandbox({ snapshot: id });
-      assert.notEqual(other.ref.id, own.ref.id);
-      assert.equal(await other.files.readText("file"), "then");
-      assert.deepEqual(await recordsOf(other), before);
-      if (!provider.snapshots || !provider.removeSnapshot) return;
-      assert.ok((await snapshotIds(provider)).includes(id), "the snapshot is not listed");
-      assert.equal(await provider.removeSnapshot(id), true);
-      assert.equal(await provider.removeSnapshot(id), false);
-      assert.ok(!(await snapshotIds(provider)).includes(id), "the snapshot is still listed");
-      assert.equal(await other.files.readText("file"), "then");
-      await rejects(sandbox({ snapshot: id }), "NOT_FOUND", id);
+      try {
+        await own.files.write("file", "now");
+        const other = await sandbox({ snapshot: id });
+        assert.notEqual(other.ref.id, own.ref.id);
+        assert.equal(await other.files.readText("file"), "then");
+        assert.deepEqual(await recordsOf(other), before);
+        if (!provider.snapshots || !provider.removeSnapshot) return;
+        assert.ok((await snapshotIds(provider)).includes(id), "the snapshot is not listed");
+        assert.equal(await provider.removeSnapshot(id), true);
+        assert.equal(await provider.removeSnapshot(id), false);
+        assert.ok(!(await snapshotIds(provider)).includes(id), "the snapshot is still listed");
+        assert.equal(await other.files.readText("file"), "then");
+        await rejects(sandbox({ snapshot: id }), "NOT_FOUND", id);
+      } finally {
+        // There is none any more, unless something failed.
+        await provider.removeSnapshot?.(id);
+      }
     },
   },
   {
