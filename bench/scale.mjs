@@ -2,7 +2,7 @@
 const scales = {
   quick: {
     wasm: 2,
-    calls: 30,
+    calls: 100,
     execs: 15,
     parallel: 3,
     files: 10,
