@@ -1,10 +1,13 @@
 """Starts the agent of a box where none answers, out of reach of the terminal that asked for it."""
 
+import gc
+import marshal
 import os
 import pwd
 import select
 import sys
 import time
+from _frozen_importlib_external import MAGIC_NUMBER
 from zlib import compress
 
 import _signal as signal
@@ -105,9 +108,26 @@ def silence(*descriptors):
     os.close(nothing)
 
 
+def compiled(parts):
+    """The agent as the very same interpreter can start from it, which takes longer to compile it than to start."""
+    gc.disable()
+    texts = zip(parts[::2], parts[1::2])
+    return [compile(source, name.decode() + ".py", "exec", optimize=2) for name, source in texts]
+
+
+def feed(sink, parts):
+    """Gives the program to the agent, which asks its user's shell meanwhile."""
+    program = compress(MAGIC_NUMBER + marshal.dumps(compiled(parts)), 0)
+    try:
+        while program:
+            program = program[os.write(sink, program) :]
+    except BrokenPipeError:
+        # It has ended: another was faster, or it tells why.
+        pass
+
+
 def start_agent(account, name, boot, parts):
     """Gives the descriptor that its complaints come from."""
-    program = compress(parts)
     allowed = str(os.geteuid())
     source, sink = os.pipe()
     complaints, stderr = os.pipe()
@@ -116,6 +136,8 @@ def start_agent(account, name, boot, parts):
         try:
             os.setsid()
             if os.fork():
+                os.close(source)
+                feed(sink, parts)
                 os._exit(0)
             os.chdir("/")
             os.umask(0o022)
@@ -125,21 +147,14 @@ def start_agent(account, name, boot, parts):
             os.dup2(source, 0)
             os.dup2(stderr, 2)
             os.closerange(3, max(source, sink, complaints, stderr, 256) + 1)
-            command = [sys.executable, "-I", "-S", "-u", "-c", boot, "source", "-%d" % len(program)]
+            command = [sys.executable, "-I", "-S", "-u", "-c", boot, "compiled", "-"]
             os.execve(sys.executable, [*command, "detached", allowed, name], env)
         except BaseException as problem:
             os.write(2, str(problem).encode())
         os._exit(70)
-    os.close(source)
-    os.close(stderr)
+    for descriptor in (source, sink, stderr):
+        os.close(descriptor)
     os.waitpid(pid, 0)
-    try:
-        while program:
-            program = program[os.write(sink, program) :]
-    except BrokenPipeError:
-        # It has ended: another was faster, or it tells why.
-        pass
-    os.close(sink)
     return complaints
 
 

@@ -217,7 +217,7 @@ def main(config, boot, parts, rest):
     nonce, key, name, user, silent_ms, start = config.decode().split("\n")
     try:
         account = Account(user)
-        agent = reach_agent(account, name, boot.decode(), b"\0".join(parts)) if start else connect_once(name)
+        agent = reach_agent(account, name, boot.decode(), parts) if start else connect_once(name)
     except ConnectionRefusedError:
         tell(nonce, "gone")
         os._exit(1)

@@ -4,7 +4,7 @@
     boot.py compiled DATA ARGUMENT ...   DATA: what a boot from the sources has given to `main`
 
 DATA is deflated. On a command line it comes in base64; `-SIZE` says that it is the first of what comes over stdin, as
-it is: an engine copies its command lines often.
+it is: an engine copies its command lines often. `-` says that it is all of that.
 """
 
 import gc
@@ -17,10 +17,13 @@ from zlib import compress, decompress
 
 
 def read_all(size):
+    """So many bytes of stdin; -1: all."""
     data = b""
-    while len(data) < size:
-        piece = os.read(0, size - len(data))
+    while len(data) != size:
+        piece = os.read(0, size - len(data) if size > 0 else 1024 * 1024)
         if not piece:
+            if size < 0:
+                break
             sys.exit("sandkit agent: its host left before it had begun")
         data += piece
     return data
@@ -29,7 +32,7 @@ def read_all(size):
 # What is made now stays: to look for cycles in it is wasted.
 gc.disable()
 form, data = sys.argv.pop(1), sys.argv.pop(1)
-data = decompress(read_all(int(data[1:])) if data.startswith("-") else a2b_base64(data))
+data = decompress(read_all(int(data[1:] or -1)) if data.startswith("-") else a2b_base64(data))
 parts = []
 if form == "compiled":
     if not data.startswith(MAGIC_NUMBER):
