@@ -69,10 +69,11 @@ export class EngineClient {
 
   /** Makes a container, with the options in the words of this engine. */
   async create(options: Dockerode.ContainerCreateOptions): Promise<Dockerode.Container> {
-    const { name, ...content } = this.#podman ? await this.#podman.translate(options) : options;
-    // Unless told apart, dockerode writes everything into the address too: some 50 KB more for the engine to read.
-    const request = { name, _query: { name }, _body: content };
-    return this.dockerode.createContainer(request);
+    const told = { ...(this.#podman ? await this.#podman.translate(options) : options) };
+    // Else dockerode writes all of it, values of `env` too, into the address as well. Hidden, as a user's own client may
+    // pass on a copy with other options: that is still what is made.
+    Object.defineProperty(told, "_query", { value: { name: told.name } });
+    return this.dockerode.createContainer(told);
   }
 
   /** Takes an image its name, and with that the image, which the engine keeps for containers that have it. */
