@@ -31,8 +31,10 @@ export async function ensurePythonClient(args) {
   const folder = `${root}node_modules/.cache/sandkit/python-${client}`;
   const unfinished = `${folder}-${process.pid}`;
   if (!existsSync(folder)) {
+    // The interpreter itself: before it there may be a version manager, which does things of its own after each pip.
+    const { output: python } = await runCommand(["python3", "-c", "import sys; print(sys.executable)"]);
     const pip = [
-      "python3",
+      python.trim(),
       "-m",
       "pip",
       "install",

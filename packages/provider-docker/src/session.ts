@@ -122,7 +122,10 @@ export async function infoOf(box: Box): Promise<Omit<SandboxInfo, "ref" | "shell
   // What a bridge leads to is not known here.
   const network = inspected?.HostConfig.NetworkMode === "none" ? shownNetwork(box.record.egress) : undefined;
   const folders = (inspected?.Mounts ?? []).filter(({ Type }) => Type === "bind");
-  const mounts = folders.map(({ Destination: path, RW }) => ({ path, readOnly: !RW }));
+  // The engine tells them in any order.
+  const mounts = folders
+    .map(({ Destination: path, RW }) => ({ path, readOnly: !RW }))
+    .sort((one, other) => (one.path < other.path ? -1 : 1));
   const told = mounts.length > 0 ? { mounts } : {};
   return { state, origin: box.origin, name, template, createdAt, labels, packages, network, ...told };
 }
