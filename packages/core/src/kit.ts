@@ -22,6 +22,7 @@ export {
 export { streamChannel } from "./agent/stream-channel.js";
 export { keepAlive } from "./keep-alive.js";
 export { loadJavaScript, loadTypeScript, type PrepareCell } from "./kernel/javascript-source.js";
+export { Once } from "./once.js";
 export { ownerLabel, ownerState } from "./owner.js";
 export { explainNpm } from "./packages/explain-npm.js";
 export { explainPip } from "./packages/explain-pip.js";

@@ -9,6 +9,7 @@ import { Git } from "./git/git.js";
 import type { CellResult, Kernel } from "./kernel/kernel.js";
 import { Kernels } from "./kernel/kernels.js";
 import type { Contact } from "./network/contact.js";
+import { Once } from "./once.js";
 import {
   type ApprovalRequest,
   type CreateOptions,
@@ -47,7 +48,7 @@ export class Sandbox implements AsyncDisposable {
   readonly #approve: Approve;
   readonly #processes = new ProcessTable();
   readonly #kernels: Kernels;
-  #destroyed: Promise<void> | undefined;
+  readonly #destruction = new Once<void>();
 
   /** For core alone; users call `createSandbox` or `attachSandbox`. */
   constructor(session: ProviderSession, approve?: Approve) {
@@ -238,11 +239,7 @@ export class Sandbox implements AsyncDisposable {
 
   /** Ends the sandbox and everything in it. Idempotent; throws only if it may still exist. */
   async destroy(): Promise<void> {
-    this.#destroyed ??= this.#session.destroy().catch((error) => {
-      this.#destroyed = undefined;
-      throw error;
-    });
-    await this.#destroyed;
+    await this.#destruction.run(() => this.#session.destroy());
   }
 
   /** The vendor's own object, for what this class does not cover; undefined where the provider has none. */
@@ -366,7 +363,7 @@ export class Sandbox implements AsyncDisposable {
   }
 
   #assertAlive(operation: string): void {
-    if (!this.#destroyed) return;
+    if (!this.#destruction.begun) return;
     throw new SandboxError(
       "NOT_FOUND",
       `sandbox ${this.ref.id} was destroyed: create a new one`,

@@ -1,5 +1,5 @@
 import { type Capabilities, SandboxError, type SandboxInfo } from "@sandkit/core";
-import { type AgentSession, agentSession, type Channel, streamChannel } from "@sandkit/core/kit";
+import { type AgentSession, agentSession, type Channel, Once, streamChannel } from "@sandkit/core/kit";
 import { egressPort, shownNetwork } from "./egress.js";
 import type { EngineClient } from "./engine/client.js";
 import type { Demultiplexed } from "./engine/demux.js";
@@ -103,14 +103,8 @@ async function networkOf({ record }: Box) {
 
 /** Removes the container once, however many ask for it. */
 export function removalOf({ engine, container, record }: Box): () => Promise<void> {
-  let removal: Promise<void> | undefined;
-  return () => {
-    removal ??= removeContainer(engine, container, record.id).catch((error) => {
-      removal = undefined;
-      throw error;
-    });
-    return removal;
-  };
+  const removal = new Once<void>();
+  return () => removal.run(() => removeContainer(engine, container, record.id));
 }
 
 /** What the engine says of a box. */

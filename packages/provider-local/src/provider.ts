@@ -1,5 +1,5 @@
 import { type CreateOptions, defineProvider, type Provider } from "@sandkit/core";
-import { type AgentRuntime, SessionRegistry } from "@sandkit/core/kit";
+import { type AgentRuntime, Once, SessionRegistry } from "@sandkit/core/kit";
 import { agentCapabilities, startAgentBox } from "./agent-box.js";
 import { failure, providerName } from "./errors.js";
 import { Folder } from "./folder.js";
@@ -31,14 +31,8 @@ export function local(options: LocalOptions = {}): Provider {
   }
   const name = options.python ?? "python3";
   const registry = new SessionRegistry(providerName);
-  let python: Promise<Python> | undefined;
-  const ready = () => {
-    python ??= findPython(name).catch((error) => {
-      python = undefined;
-      throw error;
-    });
-    return python;
-  };
+  const python = new Once<Python>();
+  const ready = () => python.run(() => findPython(name));
   return defineProvider({
     name: providerName,
     capabilities: options.agent ? agentCapabilities : localCapabilities,

@@ -11,6 +11,7 @@ import {
   type SandboxRef,
   type SpawnOptions,
 } from "@sandkit/core";
+import { Once } from "@sandkit/core/kit";
 import { environment } from "./environment.js";
 import { failure, providerName } from "./errors.js";
 import { localFiles } from "./files.js";
@@ -57,7 +58,7 @@ export class LocalSession implements ProviderSession {
   readonly #processes = new Set<Promise<LocalProcess>>();
   #count = 0;
   #ended = false;
-  #ending: Promise<void> | undefined;
+  readonly #ending = new Once<void>();
 
   private constructor(id: string, folder: Folder, python: string, options: CreateOptions, hasGit: boolean) {
     const { features } = localCapabilities;
@@ -110,11 +111,7 @@ export class LocalSession implements ProviderSession {
 
   destroy(): Promise<void> {
     this.#ended = true;
-    this.#ending ??= this.#end().catch((error) => {
-      this.#ending = undefined;
-      throw error;
-    });
-    return this.#ending;
+    return this.#ending.run(() => this.#end());
   }
 
   get #owner() {

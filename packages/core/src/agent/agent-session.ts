@@ -4,6 +4,7 @@ import { type Capabilities, capabilities, requireFeature, type Support } from ".
 import { unlessAborted } from "../deadline.js";
 import { SandboxError } from "../errors.js";
 import type { Contact } from "../network/contact.js";
+import { Once } from "../once.js";
 import { PortDoors } from "../ports/port-doors.js";
 import type {
   KernelLanguage,
@@ -140,7 +141,7 @@ export class AgentSession implements ProviderSession {
   readonly #client = randomUUID().slice(0, 8);
   readonly #doors: PortDoors;
   readonly #useListeners = new Set<() => void>();
-  #destroying: Promise<void> | undefined;
+  readonly #destruction = new Once<void>();
 
   /** For `agentSession` alone. */
   constructor(connection: AgentConnection, options: AgentSessionOptions, ready: AgentReady, info: AgentInfo) {
@@ -251,11 +252,7 @@ export class AgentSession implements ProviderSession {
   }
 
   destroy(): Promise<void> {
-    this.#destroying ??= this.#destroy().catch((error) => {
-      this.#destroying = undefined;
-      throw error;
-    });
-    return this.#destroying;
+    return this.#destruction.run(() => this.#destroy());
   }
 
   /** Tells the agent that the box is in use, by a way that does not lead through it. */

@@ -1,6 +1,7 @@
 import type { Capabilities } from "../capabilities.js";
 import { type ErrorCode, SandboxError } from "../errors.js";
 import type { Contact } from "../network/contact.js";
+import { Once } from "../once.js";
 import type {
   KernelOptions,
   PortInfo,
@@ -39,7 +40,7 @@ export class PausedSession implements ProviderSession {
   readonly #listeners: ((contact: Contact) => void)[] = [];
   readonly #changes = new BoxChanges();
   #awake: ProviderSession | undefined;
-  #destroying: Promise<void> | undefined;
+  readonly #destruction = new Once<void>();
 
   constructor(box: PausedBox) {
     this.#box = box;
@@ -64,7 +65,7 @@ export class PausedSession implements ProviderSession {
       if (this.#awake) return this.#awake.resume?.();
       const woken = await this.#box.wake();
       // It was not waited for any longer.
-      if (this.#destroying) {
+      if (this.#destruction.begun) {
         await woken.destroy();
         throw this.#refusal("NOT_FOUND", "was destroyed: create a new one", "resume");
       }
@@ -114,11 +115,7 @@ export class PausedSession implements ProviderSession {
 
   /** Waits for a resumption that is under way, but not for long: what that brings later is destroyed too. */
   destroy(): Promise<void> {
-    this.#destroying ??= this.#destroy().catch((error) => {
-      this.#destroying = undefined;
-      throw error;
-    });
-    return this.#destroying;
+    return this.#destruction.run(() => this.#destroy());
   }
 
   async #destroy(): Promise<void> {
@@ -128,12 +125,12 @@ export class PausedSession implements ProviderSession {
 
   #change<Result>(operation: string, work: () => Promise<Result>): Promise<Result> {
     const refused = () => this.#refusal("NOT_FOUND", "is being destroyed: create a new one", operation);
-    return this.#changes.run(work, () => (this.#destroying ? refused() : undefined));
+    return this.#changes.run(work, () => (this.#destruction.begun ? refused() : undefined));
   }
 
   #need(operation: string): ProviderSession {
     if (this.#awake) return this.#awake;
-    if (this.#destroying) throw this.#refusal("NOT_FOUND", "was destroyed: create a new one", operation);
+    if (this.#destruction.begun) throw this.#refusal("NOT_FOUND", "was destroyed: create a new one", operation);
     throw this.#refusal("UNAVAILABLE", "is paused: call resume() first", operation);
   }
 

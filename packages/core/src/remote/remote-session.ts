@@ -1,6 +1,7 @@
 import type { Capabilities } from "../capabilities.js";
 import { type Deferred, deferred } from "../deferred.js";
 import { type ErrorCode, SandboxError } from "../errors.js";
+import { Once } from "../once.js";
 import type {
   KernelOptions,
   PortInfo,
@@ -80,7 +81,7 @@ export class RemoteSession implements ProviderSession {
   #resting: NodeJS.Timeout | undefined;
   /** Why the box is no more, where that is known for certain. */
   #gone: SandboxError | undefined;
-  #destroying: Promise<void> | undefined;
+  readonly #destruction = new Once<void>();
   /** What waits for the agent, to be told when somebody else has paused the box. */
   readonly #waiting = new Set<Deferred<never>>();
 
@@ -172,11 +173,7 @@ export class RemoteSession implements ProviderSession {
   destroy(): Promise<void> {
     this.#lease.stop();
     clearInterval(this.#resting);
-    this.#destroying ??= this.#destroy().catch((error) => {
-      this.#destroying = undefined;
-      throw error;
-    });
-    return this.#destroying;
+    return this.#destruction.run(() => this.#destroy());
   }
 
   async #destroy(): Promise<void> {
@@ -211,7 +208,7 @@ export class RemoteSession implements ProviderSession {
   async #confirmGone(): Promise<boolean> {
     if (this.#gone) return true;
     const { state } = await this.#box.info();
-    if (this.#destroying) return true;
+    if (this.#destruction.begun) return true;
     if (state === "paused" && !this.#paused) this.foundPaused();
     if (state !== "gone") return false;
     const why = (await this.#box.explainLoss?.().catch(() => undefined)) ?? "its time was up, or somebody removed it";
@@ -263,7 +260,7 @@ export class RemoteSession implements ProviderSession {
   /** None begins once the box is being destroyed, or is no more. */
   #change<Result>(operation: string, work: () => Promise<Result>): Promise<Result> {
     const isBeingDestroyed = () => this.#error("NOT_FOUND", "is being destroyed: create a new one", operation);
-    return this.#changes.run(work, () => (this.#destroying ? isBeingDestroyed() : this.#gone));
+    return this.#changes.run(work, () => (this.#destruction.begun ? isBeingDestroyed() : this.#gone));
   }
 
   /** A vendor may have the box stand still while it is copied, which breaks connections: that is no pause. */
@@ -316,7 +313,7 @@ export class RemoteSession implements ProviderSession {
       this.#opened = await this.#openAnew();
       this.#watch();
       // It was not waited for any longer.
-      if (this.#destroying) await this.#opened.agent.leave();
+      if (this.#destruction.begun) await this.#opened.agent.leave();
     }
     this.#goOn();
   }
@@ -329,7 +326,7 @@ export class RemoteSession implements ProviderSession {
   }
 
   #goOn(): void {
-    if (this.#destroying || this.#gone) return;
+    if (this.#destruction.begun || this.#gone) return;
     this.#paused = false;
     clearInterval(this.#resting);
     if (this.#box.extend) this.#lease.start();
@@ -346,7 +343,7 @@ export class RemoteSession implements ProviderSession {
    * renew it. One that was this client's alone is of no use to anybody.
    */
   async #agentEnded(agent: RemoteGuest): Promise<void> {
-    if (this.#opened.agent !== agent || this.#destroying || this.#gone) return;
+    if (this.#opened.agent !== agent || this.#destruction.begun || this.#gone) return;
     if (agent.failure?.code === "EXPIRED") return this.#expire(agent.failure);
     if (this.#paused) return;
     this.#lease.stop();

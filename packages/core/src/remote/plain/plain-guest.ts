@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Capabilities, capabilities, requireFeature } from "../../capabilities.js";
 import { deferred } from "../../deferred.js";
 import { SandboxError } from "../../errors.js";
+import { Once } from "../../once.js";
 import { PlainBox } from "../../plain/plain-box.js";
 import type {
   KernelOptions,
@@ -117,7 +118,7 @@ class PlainGuest implements RemoteGuest {
   readonly #lifetime: PlainLifetime;
   readonly #closed = deferred<void>();
   #failure: SandboxError | undefined;
-  #destroying: Promise<void> | undefined;
+  readonly #destruction = new Once<void>();
 
   constructor(
     box: RemoteBox,
@@ -185,11 +186,7 @@ class PlainGuest implements RemoteGuest {
   }
 
   destroy(): Promise<void> {
-    this.#destroying ??= this.#destroy().catch((error) => {
-      this.#destroying = undefined;
-      throw error;
-    });
-    return this.#destroying;
+    return this.#destruction.run(() => this.#destroy());
   }
 
   async #destroy(): Promise<void> {
