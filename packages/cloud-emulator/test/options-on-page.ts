@@ -13,7 +13,9 @@ export function optionsOnPage(name: string, { properties = {} }: OptionsSchema):
     const rows = page.split("\n").map((line) => line.replaceAll("`", "").replace(/ +/g, " "));
     expect(Object.keys(properties)).toContain("apiKey");
     for (const [option, schema] of Object.entries(properties)) {
-      expect(rows).toContain(`| ${option} | ${typeof schema === "object" && schema.description?.replaceAll("`", "")} |`);
+      expect(rows).toContain(
+        `| ${option} | ${typeof schema === "object" && schema.description?.replaceAll("`", "")} |`,
+      );
     }
   });
 }
